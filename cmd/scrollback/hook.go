@@ -142,7 +142,7 @@ func (l hookLine) answer(ctx context.Context, in hook.Input) []byte {
 	h := newHook(g.set, dir)
 	if _, err := os.Stat(dir); err == nil {
 		if h.Ledger, err = ledger.Open(ctx, dir); err == nil {
-			defer h.Ledger.Close()
+			defer func() { _ = h.Ledger.Close() }() // what it holds is committed
 		} else {
 			h.Ledger = nil
 		}

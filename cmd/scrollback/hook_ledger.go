@@ -62,7 +62,7 @@ func (g *globals) withLedger(made bool, fn func(l *ledger.Ledger) error) error {
 	if l == nil {
 		return fn(nil)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }() // what it holds is committed
 	return fn(l)
 }
 

@@ -203,12 +203,12 @@ func TestHookShapes(t *testing.T) {
 					"Delegate. ", hookPrompt, "Say hello from the TUI.", hookPrompt, "Say hello.", hookPrompt, "Marker", "").Replace(string(in))
 				out := h.askRaw(event, c.agent, text)
 				want := c.want[name]
-				switch {
-				case want == silent:
+				switch want {
+				case silent:
 					if out != "" {
 						t.Errorf("%s is answered by %s", name, out)
 					}
-				case want == sentence:
+				case sentence:
 					if !strings.Contains(out, "Keep names, numbers, paths and decisions word for word.") {
 						t.Errorf("%s is answered by %q", name, out)
 					}

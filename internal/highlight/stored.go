@@ -46,7 +46,7 @@ func readStored(files *zip.Reader, name string) []byte {
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	text, err := io.ReadAll(f)
 	if err != nil {
 		return nil

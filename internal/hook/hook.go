@@ -158,7 +158,7 @@ func (h *Hook) answerStart(ctx context.Context, in Input, here place.Place, know
 	if err != nil {
 		return reply{why: "no store"}
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }() // it was only read
 	var found []evidence.Found
 	at := h.evidencePlace(here, known)
 	session := evidence.Session{Tool: in.Agent, ID: in.Session}
@@ -192,7 +192,7 @@ func (h *Hook) answerStart(ctx context.Context, in Input, here place.Place, know
 func (h *Hook) handBack(ctx context.Context, in Input, known ledger.Memory) reply {
 	r := reply{compacted: true, why: "nothing is kept of it"}
 	if store, err := h.Store(ctx); err == nil {
-		defer store.Close()
+		defer func() { _ = store.Close() }() // it was only read
 		if found, err := store.HandBack(ctx, evidence.Session{Tool: in.Agent, ID: in.Session}, in.Summary); err == nil {
 			r = h.render(found, "")
 			r.compacted = true
@@ -231,7 +231,7 @@ func (h *Hook) lookUp(ctx context.Context, in Input, here place.Place, known led
 	if err != nil {
 		return reply{why: "no store"}
 	}
-	defer store.Close()
+	defer func() { _ = store.Close() }() // it was only read
 	told := map[evidence.Seen]bool{}
 	for t := range known.Told {
 		told[evidence.Seen{Conversation: t.Conversation, Seq: t.Seq}] = true

@@ -117,6 +117,7 @@ var Variables = []struct {
 	{"SCROLLBACK_WEB_SEARCH", i18n.VariableWebSearch},
 	{"SCROLLBACK_RATE_LIMIT", i18n.VariableRateLimit},
 	{"SCROLLBACK_GRACE", i18n.VariableGrace},
+	{"SCROLLBACK_HOOKS", i18n.VariableHooks},
 	{"SCROLLBACK_LOG_LEVEL", i18n.VariableLogLevel},
 	{"SCROLLBACK_LOG_FORMAT", i18n.VariableLogFormat},
 	{"OPENAI_API_KEY, …", i18n.VariableOpenaiApiKey},

@@ -120,7 +120,7 @@ type candidate struct {
 	score  float64
 }
 
-// readPostings weighs the words and finds the best stretch of each branch.
+// readPostings weighs the words, and finds where in the scope they stand.
 func (f *finding) readPostings(ctx context.Context) error {
 	look, err := f.store.index.TakeSnapshotOfIndex(ctx, tailMost)
 	if err != nil {
@@ -138,11 +138,7 @@ func (f *finding) readPostings(ctx context.Context) error {
 			all = max(all, int(p.Places[n-1].Branch()))
 		}
 	}
-	type hit struct {
-		place driver.Place
-		word  int
-	}
-	var hits []hit
+	var hits []wordHit
 	for i, w := range f.prompt.words {
 		branches := map[int64]bool{}
 		isCommon := false
@@ -151,7 +147,7 @@ func (f *finding) readPostings(ctx context.Context) error {
 			for _, p := range postings[t].Places {
 				branches[p.Branch()] = true
 				if f.in[p.Branch()] {
-					hits = append(hits, hit{p, i})
+					hits = append(hits, wordHit{p, i})
 				}
 			}
 		}
@@ -169,7 +165,19 @@ func (f *finding) readPostings(ctx context.Context) error {
 		f.weights = append(f.weights, weight)
 		f.total += weight
 	}
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.word, b.word)) })
+	f.findStretches(hits)
+	return nil
+}
+
+// wordHit is a place in the scope where a word of the prompt stands.
+type wordHit struct {
+	place driver.Place
+	word  int
+}
+
+// findStretches finds the best stretch of each branch, best first.
+func (f *finding) findStretches(hits []wordHit) {
+	slices.SortFunc(hits, func(a, b wordHit) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.word, b.word)) })
 	for from := 0; from < len(hits); {
 		to := from
 		number := hits[from].place.Branch()
@@ -206,7 +214,6 @@ func (f *finding) readPostings(ctx context.Context) error {
 	slices.SortFunc(f.found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.number, a.number)) // the newer branch
 	})
-	return nil
 }
 
 // unseen returns how much of its weight a word keeps that nobody wrote: it may be another word for what was said. One
