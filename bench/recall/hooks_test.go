@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// What hooks tell unasked stays above the bars: at most 2 of 100 prompts that nothing helps with get anything, and 5 of 100
-// that only share words; 75 of 100 that are answered get the answer.
+// What hooks tell unasked stays above the bars: at most 2 of 100 prompts that nothing helps with get anything, and 5
+// of 100 that only share words; 75 of 100 that are answered get the answer.
 func TestHooks(t *testing.T) {
 	asked := map[string]hookFigures{}
 	for name, text := range map[string]string{"English": hooksEnglish, "Chinese": hooksChinese} {

@@ -67,8 +67,8 @@ type Found struct {
 	Kind         string // todo or kept, or empty
 }
 
-// scope are the branches of what was worked on in a place, by number. Whether a conversation may speak is asked of the few that
-// are read.
+// scope are the branches of what was worked on in a place, by number. Whether a conversation may speak is asked of
+// the few that are read.
 type scope map[int64]bool
 
 // listScope lists the branches of a place.
@@ -98,8 +98,9 @@ func (s *Store) newAdmission(ctx context.Context, p Place, of Session) (*admissi
 	return &admission{s, p, own, map[[2]string]bool{}}, err
 }
 
-// admit reports whether a conversation may speak, and the tool that it was held in; empty for this program. One may not that is in
-// the trash, that a program held, and of which every folder is another place's: a repository may lie in another.
+// admit reports whether a conversation may speak, and the tool that it was held in; empty for this program. One may
+// not that is in the trash, that a program held, and of which every folder is another place's: a repository may lie
+// in another.
 func (a *admission) admit(ctx context.Context, c scrollback.Conversation) (tool string, ok bool, err error) {
 	if a.own[c.ID] || c.DeletedAt != 0 || slices.Contains(a.place.Without, c.Project) || isProgram(c) {
 		return "", false, nil

@@ -36,15 +36,16 @@ func newRig(t *testing.T) *rig {
 	return &rig{t, d, s, 1_790_000_000_000}
 }
 
-// talk stores a session of a tool that was held in a folder. A line begins with "> " (a person), "< " (a model) or "= " (a
-// tool's result).
+// talk stores a session of a tool that was held in a folder. A line begins with "> " (a person), "< " (a model) or "=
+// " (a tool's result).
 func (r *rig) talk(c scrollback.Conversation, id, folder string, lines ...string) scrollback.ConversationID {
 	r.Helper()
 	roles := map[string]scrollback.Role{"> ": scrollback.RoleUser, "< ": scrollback.RoleAssistant}
 	var begins []store.IncomingMessage
 	for i, line := range lines {
 		r.at += 60_000
-		m := scrollback.Message{Role: roles[line[:2]], Parts: scrollback.Say(line[2:]), Status: scrollback.StatusComplete, CreatedAt: r.at}
+		m := scrollback.Message{Role: roles[line[:2]], Parts: scrollback.Say(line[2:]), CreatedAt: r.at,
+			Status: scrollback.StatusComplete}
 		if line[:2] == "= " {
 			call := fmt.Sprint("call", i)
 			begins = append(begins, store.IncomingMessage{Message: scrollback.Message{Role: scrollback.RoleAssistant,
@@ -59,7 +60,8 @@ func (r *rig) talk(c scrollback.Conversation, id, folder string, lines ...string
 	c.CreatedAt = r.at
 	made, _, err := r.store.CreateConversation(r.Context(), c, begins...)
 	if err == nil {
-		err = r.d.Log.PutOrigin(r.Context(), scrollback.Origin{Conversation: made.ID, Tool: "codex", ID: id, Folder: folder}, "")
+		o := scrollback.Origin{Conversation: made.ID, Tool: "codex", ID: id, Folder: folder}
+		err = r.d.Log.PutOrigin(r.Context(), o, "")
 	}
 	if err != nil {
 		r.Fatal(err)
@@ -70,7 +72,8 @@ func (r *rig) talk(c scrollback.Conversation, id, folder string, lines ...string
 func (r *rig) find(q evidence.Query) evidence.Answer {
 	r.Helper()
 	if q.Place.Folders == nil {
-		q.Place = evidence.Place{Folders: []string{"/shop"}, Has: func(f string) bool { return f == "/shop" || f == "/shop/src" }}
+		q.Place = evidence.Place{Folders: []string{"/shop"},
+			Has: func(f string) bool { return f == "/shop" || f == "/shop/src" }}
 	}
 	a, err := evidence.New(r.d).Find(context.Background(), q)
 	if err != nil {
@@ -83,7 +86,8 @@ const lease = "When does the harbour crane lease end?"
 
 func TestFind(t *testing.T) {
 	r := newRig(t)
-	id := r.talk(scrollback.Conversation{}, "s1", "/shop/src", "> "+lease, "< It ends 2027-03-01; the renewal was declined.", "> Thanks.")
+	id := r.talk(scrollback.Conversation{}, "s1", "/shop/src", "> "+lease,
+		"< It ends 2027-03-01; the renewal was declined.", "> Thanks.")
 	r.talk(scrollback.Conversation{}, "s2", "/shop/vendor/other", "> "+lease, "< In another repository it ends in May.")
 	a := r.find(evidence.Query{Prompt: "what did we find out about the harbour crane lease?"})
 	if len(a.Found) == 0 || a.Found[0].Conversation != id || a.Found[0].Seq != 2 || a.Found[0].Tool != "codex" {
@@ -96,7 +100,8 @@ func TestFind(t *testing.T) {
 		"one word of it":     {Prompt: "Which colour has the crane?"},
 		"no word":            {Prompt: "what did we do before that?"},
 		"an order":           {Prompt: "please add a new test for the function and commit it"},
-		"a silenced project": {Prompt: lease, Place: evidence.Place{Folders: []string{"/shop"}, Without: []string{"default"}}},
+		"a silenced project": {Prompt: lease, Place: evidence.Place{Folders: []string{"/shop"},
+			Without: []string{"default"}}},
 		"an excluded tool": {Prompt: lease, Place: evidence.Place{Folders: []string{"/shop"},
 			Exclude: func(tool, _ string) bool { return tool == "codex" }}},
 		"another place": {Prompt: lease, Place: evidence.Place{Folders: []string{"/farm"}}},
@@ -107,10 +112,12 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What a tool returned, what a program held and what this program told are never found; of a long talk only an identifier is.
+// What a tool returned, what a program held and what this program told are never found; of a long talk only an
+// identifier is.
 func TestFindNever(t *testing.T) {
 	r := newRig(t)
-	r.talk(scrollback.Conversation{}, "s1", "/shop", "> Read the notes.", "= "+lease+" It ends 2027-03-01; the renewal was declined.",
+	r.talk(scrollback.Conversation{}, "s1", "/shop", "> Read the notes.",
+		"= "+lease+" It ends 2027-03-01; the renewal was declined.",
 		"< I have read them.")
 	r.talk(scrollback.Conversation{Meta: json.RawMessage(`{"claude_code":{"entrypoint":"sdk-py"}}`)}, "s2", "/shop", "> "+lease,
 		"< It ends 2027-03-01; the renewal was declined.")
@@ -134,7 +141,8 @@ func TestFindNever(t *testing.T) {
 func TestStand(t *testing.T) {
 	r := newRig(t)
 	here := evidence.Place{Folders: []string{"/shop"}}
-	r.talk(scrollback.Conversation{}, "s1", "/shop", "> Which crane do we hire?", "< The harbour crane of Okafor, for its reach of 40 metres.")
+	r.talk(scrollback.Conversation{}, "s1", "/shop", "> Which crane do we hire?",
+		"< The harbour crane of Okafor, for its reach of 40 metres.")
 	r.talk(scrollback.Conversation{}, "s2", "/shop", "> I never eat gluten.", "< Noted, I keep that in mind for the canteen.",
 		"> Please book the crane for the first week of May.")
 	stand := func(of evidence.Session, since int64) string {
@@ -161,7 +169,8 @@ func TestStand(t *testing.T) {
 	if got := stand(evidence.Session{Tool: "codex", ID: "s2"}, 0); strings.Contains(got, "May") {
 		t.Errorf("its own words are told:\n%s", got)
 	}
-	r.talk(scrollback.Conversation{}, "s3", "/shop", "> I never eat gluten.", "< Noted.", "> Forget that: gluten is fine for me again.")
+	r.talk(scrollback.Conversation{}, "s3", "/shop", "> I never eat gluten.", "< Noted.",
+		"> Forget that: gluten is fine for me again.")
 	if got := stand(evidence.Session{}, 0); strings.Count(got, "kept:I never eat gluten.") > 1 {
 		t.Errorf("taken back, and kept:\n%s", got)
 	}
@@ -169,14 +178,16 @@ func TestStand(t *testing.T) {
 	if err != nil || len(back) != 2 || back[0].Kind != evidence.KindTodo || back[1].Text != "I never eat gluten." {
 		t.Errorf("handed back: %+v, %v", back, err)
 	}
-	back, err = evidence.New(r.d).HandBack(t.Context(), evidence.Session{Tool: "codex", ID: "s2"}, "Summary: I never eat\n gluten.")
+	back, err = evidence.New(r.d).HandBack(t.Context(), evidence.Session{Tool: "codex", ID: "s2"},
+		"Summary: I never eat\n gluten.")
 	if err != nil || len(back) != 1 || back[0].Kind != evidence.KindTodo {
 		t.Errorf("handed back what its summary says: %+v, %v", back, err)
 	}
 }
 
 func TestJudge(t *testing.T) {
-	fits := evidence.Facts{Tone: evidence.Order, Words: 5, Informative: 5, Matched: 5, Together: 4, Weight: 3, Covered: 0.9}
+	fits := evidence.Facts{Tone: evidence.Order, Words: 5, Informative: 5, Matched: 5, Together: 4, Weight: 3,
+		Covered: 0.9}
 	for name, c := range map[string]struct {
 		change func(*evidence.Facts)
 		want   bool

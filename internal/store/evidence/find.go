@@ -177,7 +177,9 @@ type wordHit struct {
 
 // findStretches finds the best stretch of each branch, best first.
 func (f *finding) findStretches(hits []wordHit) {
-	slices.SortFunc(hits, func(a, b wordHit) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.word, b.word)) })
+	slices.SortFunc(hits, func(a, b wordHit) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.word, b.word))
+	})
 	for from := 0; from < len(hits); {
 		to := from
 		number := hits[from].place.Branch()

@@ -82,8 +82,8 @@ func (s *Store) Stand(ctx context.Context, p Place, of Session, since int64) ([]
 	return distinctFound(last, todos[:min(len(todos), keptShown)], lines[:min(len(lines), keptShown)], answers), nil
 }
 
-// eachNewest calls fn for the conversations of a scope, without sub-agents, that changed last, until it returns false or they are
-// older than a time. It looks at no more than a bound.
+// eachNewest calls fn for the conversations of a scope, without sub-agents, that changed last, until it returns false
+// or they are older than a time. It looks at no more than a bound.
 func (s *Store) eachNewest(ctx context.Context, in scope, since int64,
 	fn func(c scrollback.Conversation) (more bool, err error)) error {
 	q := driver.ListQuery{Limit: newestPage}

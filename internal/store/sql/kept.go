@@ -34,8 +34,8 @@ var KeptColumns = keptTable.columnList()
 var selectKept = Path + ` SELECT k.` + strings.ReplaceAll(KeptColumns, ", ", ", k.") + ` FROM path p
 	JOIN kept k ON k.branch = p.branch AND k.seq >= p.first AND k.seq <= p.last`
 
-// selectRuled is the same of what rules keep, the newest first. CROSS JOIN reads the path first: without it SQLite reads the rows of
-// all conversations.
+// selectRuled is the same of what rules keep, the newest first. CROSS JOIN reads the path first: without it SQLite
+// reads the rows of all conversations.
 var selectRuled = strings.Replace(selectKept, "JOIN kept k ON", "CROSS JOIN kept k WHERE", 1) +
 	` AND k.change = '' ORDER BY k.seq DESC, k.id DESC LIMIT $4`
 
