@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/internal/hook"
+	"github.com/scrollback-ai/scrollback/internal/hook/ledger"
 	"github.com/scrollback-ai/scrollback/internal/hook/stopped"
 )
 
@@ -53,7 +55,13 @@ func (hookImportCmd) Run(g *globals) error {
 		return err
 	}
 	g.stdout = io.Discard
-	return stopped.Drain(g.ctx, dir, func(_ context.Context, r stopped.Request) error {
-		return gather.ImportStopped(g.gatherProgram(nil), r.Agent, r.Transcript, r.Whole)
+	err = g.withLedger(false, func(l *ledger.Ledger) error {
+		if l == nil {
+			return nil
+		}
+		return l.Forget(g.ctx, time.Now()) // hooks themselves have no time for it
 	})
+	return errors.Join(err, stopped.Drain(g.ctx, dir, func(_ context.Context, r stopped.Request) error {
+		return gather.ImportStopped(g.gatherProgram(nil), r.Agent, r.Transcript, r.Whole)
+	}))
 }
