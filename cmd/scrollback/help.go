@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/internal/clients"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/install"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
@@ -66,7 +67,8 @@ func helpLists() usage.Lists {
 			formats = append(formats, f.Name())
 		}
 	}
-	return usage.Lists{"keepers": keepers, "formats": formats, "policies": compact.Names(), "clients": clients.Names()}
+	return usage.Lists{"keepers": keepers, "formats": formats, "policies": compact.Names(), "clients": clients.Names(),
+		"installs": install.Agents()}
 }
 
 // speaksChinese reports whether the program speaks Chinese.

@@ -78,6 +78,8 @@ type commands struct {
 
 	Serve     serveCmd        `cmd:"" help:"serve-web-page-api"`
 	RunWith   runWithCmd      `name:"run-with" cmd:"" help:"start-program-that-asks-here"`
+	Install   installCmd      `cmd:"" help:"set-up-agents-of-this-machine"`
+	Uninstall uninstallCmd    `cmd:"" help:"take-everything-out-of-agents-again"`
 	Mcp       mcpCmd          `cmd:"" help:"speak-as-mcp-server-over-standard-input"`
 	Chat      chatCmd         `cmd:"" help:"chat-terminal-or-through-pipe"`
 	Run       runCmd          `cmd:"" help:"ask-once-print-answer"`

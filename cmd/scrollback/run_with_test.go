@@ -252,7 +252,7 @@ func TestDoctorPointers(t *testing.T) {
 		return string(out)
 	}
 	says(t, run(), "codex: goes through scrollback at "+s.url+" (openai_base_url in "+l.home+"/.codex/config.toml, line 2)",
-		"qwen: asks another server at "+other.URL, "claude: points at "+nobody+", where nothing answers",
+		"qwen-code: asks another server at "+other.URL, "claude-code: points at "+nobody+", where nothing answers",
 		"remove ANTHROPIC_BASE_URL in "+l.home+"/.zshrc, line 2\n  ANTHROPIC_BASE_URL="+nobody+"\n")
 	var found struct {
 		Pointers []struct{ Client, Answers string }
@@ -260,8 +260,8 @@ func TestDoctorPointers(t *testing.T) {
 	if err := json.Unmarshal([]byte(run("--json")), &found); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(found.Pointers); got != "[{codex scrollback} {qwen other} {claude nothing}]" &&
-		got != "[{codex scrollback} {claude nothing} {qwen other}]" {
+	if got := fmt.Sprint(found.Pointers); got != "[{codex scrollback} {qwen-code other} {claude-code nothing}]" &&
+		got != "[{codex scrollback} {claude-code nothing} {qwen-code other}]" {
 		t.Errorf("as JSON it says %s", got)
 	}
 }

@@ -40,6 +40,33 @@ var (
 	_ = label("help/serve-web-page-api",
 		"Serve the web page and the API.",
 		"启动网页和 API 服务。")
+	_ = label("help/set-up-agents-of-this-machine",
+		"Set up the agents of this machine so that they ask scrollback: the plan first, then files of ours or a few lines in theirs.",
+		"设置本机的代理，使它们查询 scrollback：先显示计划，再写入自己的文件，或在代理的文件中加入几行。")
+	_ = label("help/take-everything-out-of-agents-again",
+		"Take everything that install has written out of the agents again; each file is as it was before. The data stays.",
+		"把 install 写入代理的全部内容移除，让每个文件恢复原样。数据保留。")
+	_ = label("help/agents-to-set-up",
+		"Agents to set up, with commas: {installs}. Default: all that are found. One that is named is set up although it was not found.",
+		"要设置的代理，用逗号分隔：{installs}。默认为找到的全部代理；指定的代理即使没有找到也会设置。")
+	_ = label("help/agents-to-take-it-out-of",
+		"Agents to take it out of, with commas: {installs}. Default: all.",
+		"要移除的代理，用逗号分隔：{installs}。默认为全部。")
+	_ = label("help/show-plan-with-differences-and-write-nothing",
+		"Show the plan with the lines that would change, and write nothing.",
+		"显示计划及将要改变的行，不写入任何内容。")
+	_ = label("help/set-up-mcp-server-and-no-hooks",
+		"Set up the MCP server, and no hooks.",
+		"只设置 MCP 服务器，不设置钩子。")
+	_ = label("help/write-what-agents-call-trust",
+		"Also write what an agent would ask for: Codex' trust in these hooks; have OpenClaw take its plugin.",
+		"同时写入代理会询问的内容：Codex 对这些钩子的信任；并让 OpenClaw 接受插件。")
+	_ = label("help/write-also-in-container-or-foreign-home",
+		"Write also in a container, or in a home folder that belongs to somebody else or is mounted from elsewhere.",
+		"即使在容器中，或主文件夹属于他人或从别处挂载，也写入。")
+	_ = label("help/keep-collecting-as-service",
+		"Keep importing what agents say as a service of yours: scrollback watch, by systemd, launchd or the task scheduler.",
+		"以用户服务的方式持续导入代理的对话：由 systemd、launchd 或任务计划程序运行 scrollback watch。")
 	_ = label("help/start-program-that-asks-here",
 		"Start an agent or chat program whose requests go through scrollback: what it says is kept, and nothing of its settings is changed. Without a server that runs, one runs as long as the program.",
 		"启动一个请求经过 scrollback 的代理或聊天程序：它所说的都会保留，它的设置不会改变。如果没有正在运行的服务器，则在该程序运行期间启动一个。")

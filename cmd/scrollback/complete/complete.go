@@ -21,6 +21,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/internal/clients"
+	"github.com/scrollback-ai/scrollback/internal/install"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	formats "github.com/scrollback-ai/scrollback/transcript/all"
 )
@@ -163,6 +164,8 @@ func known(flag string) []string {
 		return imports()
 	case "client":
 		return clients.Names()
+	case "agent":
+		return install.Agents()
 	}
 	return strings.Fields(fixed[flag])
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/clients"
 	"github.com/scrollback-ai/scrollback/internal/collect"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/install"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
@@ -45,15 +46,75 @@ func (c *Doctor) ReportAgents(p Program) error {
 	if err != nil {
 		return err
 	}
+	setups := []install.Setup{}
+	if p.Setups != nil {
+		if setups, err = p.Setups(); err != nil {
+			return err
+		}
+	}
+	for i := range agents {
+		noteSetup(&agents[i], setups)
+	}
 	pointers := p.findPointers(o.Machine, here)
-	return p.Print(map[string]any{"agents": agents, "pointers": pointers.Found, "pointer_problems": pointers.Problems},
+	return p.Print(map[string]any{"agents": agents, "setups": setups, "pointers": pointers.Found,
+		"pointer_problems": pointers.Problems},
 		func(w io.Writer) error {
 			if err := p.drawAgents(w, agents); err != nil {
+				return err
+			}
+			if err := p.drawSetups(w, setups); err != nil {
 				return err
 			}
 			return p.drawPointers(w, pointers)
 		})
 }
+
+// noteSetup says of an agent that it has the server, if install has set it up: in files that are no settings.
+func noteSetup(a *collect.Agent, setups []install.Setup) {
+	for _, s := range setups {
+		if s.Agent == a.Tool && s.Installed && a.MCP != nil {
+			a.MCP.Registered = true
+		}
+	}
+}
+
+// drawSetups prints which agents are set up, and what is wrong with that.
+func (p Program) drawSetups(w io.Writer, setups []install.Setup) error {
+	t := p.Texts
+	var lines []string
+	for _, s := range setups {
+		if !s.Installed {
+			continue
+		}
+		var events []string
+		for _, event := range s.Hooks {
+			events = append(events, t.Named("install-event", event))
+		}
+		said := t.Say(i18n.SetupServerOnly)
+		if len(events) > 0 {
+			said = t.Say(i18n.SetupHooks, strings.Join(events, ", "))
+		}
+		lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent, said))
+		for _, bad := range s.Problems {
+			file := columns.StripControls(bad.File)
+			if bad.Line > 0 {
+				file = fmt.Sprintf("%s:%d", file, bad.Line)
+			}
+			lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent, t.Say(setupProblems[bad.Kind], file)))
+		}
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setupProblems are the sentences of problems, by their kind.
+var setupProblems = map[string]i18n.ID{install.Moved: i18n.SetupMoved, install.Other: i18n.SetupOther,
+	install.Untrusted: i18n.SetupUntrusted, install.Doubled: i18n.SetupDoubled, install.Off: i18n.SetupOff,
+	install.Unreadable: i18n.SetupUnreadable}
 
 // maxAsked bounds how many addresses are asked who responds there.
 const maxAsked = 32

@@ -25,6 +25,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/collect"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/install"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -45,6 +46,8 @@ type Program struct {
 	Texts          words.Texts
 	Zone           *time.Location // of the times that are shown
 	Addr           string         // where a server of this program listens, as HOST:PORT
+	// Setups returns how agents are set up by install. It may be nil.
+	Setups func() ([]install.Setup, error)
 	// Responds returns who responds at the address of a server, as clients have it.
 	Responds func(ctx context.Context, address string) string
 }
