@@ -10,6 +10,7 @@
 //	                                      -without F leaves out a file, to be judged by -kept F
 //	go -C bench run ./recall -kept F     the sentences of a file by what becomes of them, in figures alone
 //	go -C bench run ./recall -standing  standing instructions alone, with what is wrong in dev; the report is not written
+//	go -C bench run ./recall -hooks     what hooks tell unasked alone, with -misses what is wrong; the report is not written
 //	go -C bench run ./recall -imported  talks imported from a tool's files alone; the report is not written
 //	go -C bench run ./recall -vectors   with the vectors of a stand-in alone; the report is not written
 //
@@ -30,6 +31,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,6 +84,7 @@ func main() {
 	instructions := flag.Bool("standing", false, "measure standing instructions alone; the report is not written")
 	cases := flag.String("kept", "", "judge a file of cases of what stays, alone, and print figures; the report is not written")
 	stay := flag.Bool("stays", false, "measure what stays through compactions, alone; the report is not written")
+	hooks := flag.Bool("hooks", false, "measure what hooks tell unasked, alone; the report is not written")
 	fromFiles := flag.Bool("imported", false, "compare with talks that were imported, alone; the report is not written")
 	near := flag.Bool("vectors", false, "compare with vectors, alone; the report is not written")
 	out := flag.String("o", filepath.Join("..", "docs", "RECALL.md"), "the report")
@@ -107,6 +110,12 @@ func main() {
 				fmt.Print(wrongCases(of))
 			}
 			return err
+		case *hooks:
+			var wrong io.Writer
+			if *misses {
+				wrong = os.Stdout
+			}
+			return measureHooks(context.Background(), os.Stdout, wrong)
 		case *stay:
 			text, err := measureStays(context.Background())
 			fmt.Print(text)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/hook/stopped"
 	"github.com/scrollback-ai/scrollback/internal/install"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/local"
@@ -13,7 +14,23 @@ import (
 type watchCmd struct{ gather.Watch }
 
 // Run implements the command.
-func (c *watchCmd) Run(g *globals) error { return c.Follow(g.gatherProgram(nil)) }
+func (c *watchCmd) Run(g *globals) error {
+	if c.From == "" && len(g.set.Import.From) == 0 && c.Path == "" {
+		defer g.holdWatch()()
+	}
+	return c.Follow(g.gatherProgram(nil))
+}
+
+// holdWatch says, until release is called, that what agents keep is followed, so that their hooks import nothing.
+func (g *globals) holdWatch() (release func()) {
+	dir, err := g.dataDir()
+	if err == nil {
+		if release, err = stopped.HoldWatch(dir); err == nil {
+			return release
+		}
+	}
+	return func() {} // then they import what is imported already
+}
 
 type doctorAgentsCmd struct{ gather.Doctor }
 

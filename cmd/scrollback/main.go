@@ -101,6 +101,7 @@ type commands struct {
 	Restore   restoreCmd      `cmd:"" help:"take-conversation-out-trash"`
 	Purge     purgeCmd        `cmd:"" help:"remove-conversation-permanently"`
 	Import    importCmd       `cmd:"" help:"import-transcript-copy-or-bundle-or-what"`
+	Hook      hookCmd         `cmd:"" help:"answer-what-other-agents-ask"`
 	Watch     watchCmd        `cmd:"" help:"follow-what-other-tools-keep-on-machine"`
 	Export    exportCmd       `cmd:"" help:"export-conversation"`
 	Handoff   handoffCmd      `cmd:"" help:"let-another-agent-go-on"`
@@ -122,6 +123,9 @@ type commands struct {
 
 // runProgram returns the program without the process. It returns the exit code.
 func runProgram(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if answerHook(ctx, args, stdin, stdout) {
+		return 0
+	}
 	var c commands
 	c.ctx = ctx
 	c.stdin = stdin

@@ -108,6 +108,9 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if (c.Watch || g.set.Watch) && !c.ReadOnly {
 		p := g.gatherProgram(a)
 		p.Ctx = ctx
+		if len(g.set.Import.From) == 0 {
+			defer g.holdWatch()()
+		}
 		beside.Go(func() { gather.FollowBeside(p) })
 	}
 	return server.Serve(g.ctx, a.Engine, a.Transfer,

@@ -20,7 +20,7 @@ var layers = []string{
 	"internal/collect",
 	"internal/transfer internal/notebook internal/door internal/handoff",
 	"engine",
-	"internal/recall internal/intake",
+	"internal/recall internal/intake internal/hook",
 	"internal/archive compact internal/title bundle internal/websearch",
 	"internal/store model",
 	"transcript internal/workspace internal/thoughts window token",
@@ -93,8 +93,8 @@ var nevers = []never{
 // homes are the only rooms that import a large library. What is not listed is anyone's, but the
 // root's, which has none.
 var homes = map[string]string{
-	"database/sql":                           "internal/store/sql transcript/foreign bench",
-	"modernc.org/sqlite":                     "internal/store/sql/sqlite transcript/foreign bench",
+	"database/sql":                           "internal/store/sql internal/hook/ledger transcript/foreign bench",
+	"modernc.org/sqlite":                     "internal/store/sql/sqlite internal/hook/ledger transcript/foreign bench",
 	"github.com/jackc/pgx":                   "internal/store/sql/postgres bench",
 	"gocloud.dev":                            "cloud",
 	"github.com/aws":                         "cloud",

@@ -1,7 +1,6 @@
 package highlight
 
 import (
-	"reflect"
 	"time"
 
 	"github.com/alecthomas/chroma/v2"
@@ -11,22 +10,6 @@ import (
 // every 100 ms, so it is exceeded by up to 200 ms.
 const matchTimeout = 10 * time.Millisecond
 
-// standIns are languages whose lexers hide the rules that they are made of, so that nothing could
-// stop them, and the language whose rules they get instead.
-var standIns = map[string]string{
-	"Common Lisp":      "Scheme",
-	"EmacsLisp":        "Scheme",
-	"ERB":              "HTML",
-	"Go HTML Template": "HTML",
-	"PHTML":            "PHP",
-	"Raku":             "Perl", // it splits what stands inside it by code of its own
-	"Svelte":           "HTML",
-	"YAML+Jinja":       "YAML",
-}
-
-// plainFunctions are lexers whose own functions look at what a rule matched, and start no other lexer.
-var plainFunctions = map[string]bool{"HTTP": true, "Haxe": true}
-
 // lexerSet is a set of lexers that serve one job at a time.
 type lexerSet struct {
 	lexers *chroma.LexerRegistry
@@ -34,21 +17,10 @@ type lexerSet struct {
 }
 
 // newBench makes a guarded lexer of each lexer. None is compiled before it is used.
-func newBench(from []chroma.Lexer) *lexerSet {
+func newBench(from []*chroma.RegexLexer) *lexerSet {
 	b := &lexerSet{lexers: chroma.NewLexerRegistry()}
-	named := map[string]chroma.Lexer{}
 	for _, l := range from {
-		named[l.Config().Name] = l
-	}
-	for _, l := range from {
-		rules := findRules(l)
-		if other, ok := standIns[l.Config().Name]; ok {
-			rules = findRules(named[other])
-		}
-		if rules == nil {
-			continue
-		}
-		guarded, err := chroma.NewLexer(l.Config(), func() chroma.Rules { return b.guardRules(rules) })
+		guarded, err := chroma.NewLexer(l.Config(), func() chroma.Rules { return b.guardRules(l) })
 		if err == nil {
 			b.lexers.Register(guarded)
 		}
@@ -65,23 +37,6 @@ func (b *lexerSet) preparedLexer(language string) chroma.Lexer {
 	return lexer
 }
 
-// findRules returns the lexer whose rules a lexer uses, or nil. Two of chroma's wrap one to give parts of
-// the text to others; those parts stay as they are here.
-func findRules(l chroma.Lexer) *chroma.RegexLexer {
-	if r, ok := l.(*chroma.RegexLexer); ok {
-		return r
-	}
-	v := reflect.Indirect(reflect.ValueOf(l))
-	if v.Kind() != reflect.Struct {
-		return nil
-	}
-	if inner := v.FieldByName("Lexer"); inner.IsValid() && inner.CanInterface() {
-		r, _ := inner.Interface().(*chroma.RegexLexer)
-		return r
-	}
-	return nil
-}
-
 // guardRules returns the rules of a lexer with a check beside each. A lexer whose rules cannot be had knows
 // only plain text.
 func (b *lexerSet) guardRules(from *chroma.RegexLexer) chroma.Rules {
@@ -90,65 +45,14 @@ func (b *lexerSet) guardRules(from *chroma.RegexLexer) chroma.Rules {
 	if err != nil {
 		rules = chroma.Rules{"root": {{Pattern: `(?s).+`, Type: chroma.Text}}}
 	}
-	trusted := plainFunctions[from.Config().Name]
 	for state, list := range rules {
 		for _, r := range list {
-			if !trusted {
-				r.Type = ownEmitter(r.Type)
-				if _, ok := r.Mutator.(chroma.SerialisableMutator); !ok {
-					r.Mutator = nil
-				}
-			}
 			r.Type = deadlineCheck{bench: b, then: r.Type}
 			out[state] = append(out[state], r)
 		}
 	}
 	out[patience] = []chroma.Rule{{Mutator: timeoutSetter{}}}
 	return out
-}
-
-// ownEmitter returns what a rule emits, as far as chroma made it: functions of a lexer's own may start lexers that
-// are not guarded, and are replaced by plain text, or inside a group by what stands beside them.
-func ownEmitter(e chroma.Emitter) chroma.Emitter {
-	if e == nil {
-		return nil
-	}
-	if _, ok := e.(chroma.SerialisableEmitter); !ok {
-		return chroma.Text
-	}
-	v := reflect.Indirect(reflect.ValueOf(e))
-	if v.Kind() != reflect.Struct {
-		return e
-	}
-	field := v.FieldByName("Emitters")
-	if !field.IsValid() || !field.CanInterface() {
-		return e
-	}
-	group, _ := field.Interface().(chroma.Emitters)
-	beside := chroma.Emitter(chroma.Text)
-	foreign := false
-	for _, in := range group {
-		if in == nil {
-			continue
-		}
-		if t, ok := in.(chroma.TokenType); ok {
-			beside = t
-		}
-		if _, ok := in.(chroma.SerialisableEmitter); !ok {
-			foreign = true
-		}
-	}
-	if !foreign {
-		return e
-	}
-	mended := make([]chroma.Emitter, len(group))
-	for i, in := range group {
-		mended[i] = in
-		if _, ok := in.(chroma.SerialisableEmitter); in != nil && !ok {
-			mended[i] = beside
-		}
-	}
-	return chroma.ByGroups(mended...)
 }
 
 // deadlineCheck ends the lexer that it stands in when its job is over.

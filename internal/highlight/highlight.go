@@ -1,10 +1,11 @@
 // Package highlight splits code into tokens by its language, within bounds that hold for any code.
 //
-// The lexers are chroma's. One of them may match nothing for ever inside a single call, and its
-// expressions may backtrack for seconds; chroma has neither a context nor a bound on steps. So this
-// package rebuilds every lexer from its rules, with a check beside each rule that ends the lexer when
-// its time is over or when it does not get on, runs it in a goroutine of its own, and does not wait
-// longer than it said. What a lexer did not reach comes back as one token without a type.
+// The lexers are chroma's, from an archive that is read when code is first split: to read them all when a program
+// starts, as chroma's package of lexers does, takes longer than many a command. One of them may match nothing for
+// ever inside a single call, and its expressions may backtrack for seconds; chroma has neither a context nor a bound
+// on steps. So this package rebuilds every lexer from its rules, with a check beside each rule that ends the lexer
+// when its time is over or when it does not get on, runs it in a goroutine of its own, and does not wait longer than
+// it said. What a lexer did not reach comes back as one token without a type.
 //
 // It knows neither Markdown nor colors.
 package highlight
@@ -17,7 +18,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/lexers"
 )
 
 // Bounds on one piece of code.
@@ -56,7 +56,7 @@ func SplitCode(code, language string, within time.Duration) (tokens []Token, com
 }
 
 var shared = sync.OnceValue(func() *lexerPool {
-	return newPool(lexers.GlobalLexerRegistry.Lexers, min(2, runtime.GOMAXPROCS(0)))
+	return newPool(storedLexers(), min(2, runtime.GOMAXPROCS(0)))
 })
 
 // lexerPool holds lexers for as many pieces of code as may be split at a time. Each bench is used by one
@@ -68,7 +68,7 @@ type lexerPool struct {
 	idle  []*lexerSet // the one that was used last is taken first, so that few are ever filled
 }
 
-func newPool(from []chroma.Lexer, size int) *lexerPool {
+func newPool(from []*chroma.RegexLexer, size int) *lexerPool {
 	p := &lexerPool{free: make(chan struct{}, size)}
 	for range size {
 		b := newBench(from)

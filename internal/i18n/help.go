@@ -803,6 +803,9 @@ var (
 	VariableLogFormat = label("variable-log-format",
 		"form of the log: text or json",
 		"日志格式：text 或 json")
+	VariableHooks = label("variable-hooks",
+		"off: other agents are told nothing unasked.",
+		"off：不主动告知其他智能体任何内容。")
 	VariableOpenaiApiKey = label("variable-openai-api-key",
 		"key of a provider: its name in capitals, then _API_KEY",
 		"提供商的密钥：大写的名称加 _API_KEY")

@@ -76,6 +76,9 @@ func importSession(ctx context.Context, t *Transfer, v *engine.View, b *sessionI
 		if err == nil {
 			err = checkContext(ctx)
 		}
+		if err == nil {
+			leaveOutTold(&entry)
+		}
 		if err == nil && b.q.Mask {
 			im.out.Masked += mask.MaskEntry(&entry)
 		}

@@ -44,6 +44,7 @@ func (b *sessionImport) matchPrefix(ctx context.Context, s *sessionSource) (*fol
 		if entry.Rewind == nil {
 			told++
 		}
+		leaveOutTold(&entry)
 		if b.q.Mask {
 			mask.MaskEntry(&entry)
 		}

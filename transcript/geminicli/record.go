@@ -13,6 +13,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/plainjson"
+	"github.com/scrollback-ai/scrollback/internal/told"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -162,7 +163,23 @@ func parseRecord(raw json.RawMessage) (*record, error) {
 	if n := max(len(rec.ToolCalls), len(rec.Content.parts)); n > maxParts {
 		return nil, fmt.Errorf("a record with %d parts or calls; at most %d are read", n, maxParts)
 	}
+	rec.leaveOutTold()
 	return rec, nil
+}
+
+// leaveOutTold takes what this program told the tool out of what a person said: without a terminal the tool writes
+// both as one text, which would count as no part of the conversation.
+func (r *record) leaveOutTold() {
+	if r.Type != "user" {
+		return
+	}
+	for i, p := range r.Content.parts {
+		if p.Text == nil || !told.Has(*p.Text) {
+			continue
+		}
+		rest := told.Without(*p.Text)
+		r.Content.parts[i].Text = &rest
+	}
 }
 
 // isSame reports whether two records are equal.

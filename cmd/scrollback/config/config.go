@@ -73,6 +73,7 @@ type Settings struct {
 	Door           Door                             // how clients of other APIs are answered
 	Watch          bool                             // serve follows what other tools keep
 	Import         Import                           // what is brought of that, and how
+	Hooks          Hooks                            // what is told to other agents unasked
 	variables      map[string]string                // what the file sets in place of environment variables
 }
 
@@ -142,7 +143,7 @@ func parseSettings(src settingsSource, flags Flags) (Settings, error) {
 	s.Compaction.Policy = src.readText("SCROLLBACK_POLICY", "policy")
 	s.parsePlace(src)
 	for _, part := range []func(settingsSource) error{s.parseDownloads, s.parseServing, s.parseReports, s.parseTitles,
-		s.parseSearch, s.parseCompaction, s.parseKeep, s.parseRates, s.parseAgents, s.parseImport} {
+		s.parseSearch, s.parseCompaction, s.parseKeep, s.parseRates, s.parseAgents, s.parseImport, s.parseHooks} {
 		if err := part(src); err != nil {
 			return s, err
 		}

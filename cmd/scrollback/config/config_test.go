@@ -72,6 +72,7 @@ func TestConfigGuide(t *testing.T) {
 		Watch:       true, Import: Import{From: []string{"claude-code", "codex"}, Exclude: []string{"/home/me/private"},
 			Mask:      true,
 			ProjectBy: "folder", Poll: time.Minute},
+		Hooks:  Hooks{Exclude: []string{"/home/me/diary"}, Quiet: true, Tokens: 300},
 		Agents: engine.AgentOptions{Depth: 2, PerTurn: 8, PerTree: 32, Steps: 20, Tokens: 200_000},
 		Limits: IntakeLimits{Body: 1 << 20, MessageChars: 200_000, Parts: 100, Attachment: 20 << 20, Import: 4 << 30,
 			Images:       20,

@@ -53,6 +53,8 @@ var keys = map[string]string{
 	"watch": "true or false", "import.from": "text or list of texts", "import.exclude": "text or list of texts",
 	"import.mask":       "true or false",
 	"import.project_by": "text", "import.poll": "text",
+	"hooks.exclude": "text or list of texts", "hooks.tell": "true or false", "hooks.tokens": "whole number",
+	"hooks.scope": "text",
 }
 
 // namedTables are the tables whose keys are names.

@@ -41,6 +41,22 @@ func (x *Index) TakeSnapshot(ctx context.Context) (*Snapshot, error) {
 	return l, l.beginAt(ctx, s)
 }
 
+// TakeSnapshotOfIndex is TakeSnapshot for who cannot wait: of what is behind the index it has at most some messages, or
+// else nothing.
+func (x *Index) TakeSnapshotOfIndex(ctx context.Context, most int64) (*Snapshot, error) {
+	s, err := x.ReadState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &Snapshot{Index: x}
+	if s.Cut == x.version && s.Newest-s.Watermark > most {
+		l.at = s
+		l.State = s
+		return l, nil
+	}
+	return l, l.beginAt(ctx, s)
+}
+
 // beginAt puts the snapshot at a state.
 func (l *Snapshot) beginAt(ctx context.Context, s driver.IndexState) error {
 	if s.Cut != l.version { // all of it is the tail

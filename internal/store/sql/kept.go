@@ -34,6 +34,11 @@ var KeptColumns = keptTable.columnList()
 var selectKept = Path + ` SELECT k.` + strings.ReplaceAll(KeptColumns, ", ", ", k.") + ` FROM path p
 	JOIN kept k ON k.branch = p.branch AND k.seq >= p.first AND k.seq <= p.last`
 
+// selectRuled is the same of what rules keep, the newest first. CROSS JOIN reads the path first: without it SQLite
+// reads the rows of all conversations.
+var selectRuled = strings.Replace(selectKept, "JOIN kept k ON", "CROSS JOIN kept k WHERE", 1) +
+	` AND k.change = '' ORDER BY k.seq DESC, k.id DESC LIMIT $4`
+
 // placeKept returns what is kept of a message where that is.
 func placeKept(k scrollback.Kept, m *scrollback.Message) scrollback.Kept {
 	k.Message = m.ID
@@ -57,7 +62,7 @@ func (db log) ReadKept(ctx context.Context, q driver.KeptQuery) ([]scrollback.Ke
 	var out []scrollback.Kept
 	if !q.Changes {
 		err := db.Readers.Query(ctx, keptTable.appendTo(&out),
-			selectKept+` WHERE k.change = '' ORDER BY k.seq DESC, k.id DESC LIMIT $4`, q.Branch, 1, q.To, q.Limit)
+			selectRuled, q.Branch, 1, q.To, q.Limit)
 		if err != nil {
 			return nil, db.wrapError(op, err)
 		}

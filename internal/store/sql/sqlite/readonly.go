@@ -47,6 +47,16 @@ const immutable = "immutable"
 // or empty file is not_found; one that is not ours, or of another version than this
 // program writes, is refused.
 func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
+	return openReadOnly(ctx, &readOnlyConnector{path: path, wait: busyTimeout})
+}
+
+// OpenReadOnlyAtOnce is OpenReadOnly for who cannot wait: what another program has locked is unavailable at once.
+func OpenReadOnlyAtOnce(ctx context.Context, path string) (*driver.Driver, error) {
+	return openReadOnly(ctx, &readOnlyConnector{path: path})
+}
+
+func openReadOnly(ctx context.Context, at *readOnlyConnector) (*driver.Driver, error) {
+	path := at.path
 	const op = "sqlite.OpenReadOnly"
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil, scrollback.Errorf(scrollback.NotFound, op, i18n.NoDatabaseAt, path)
@@ -55,7 +65,6 @@ func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 		return nil, scrollback.Errorf(scrollback.Unavailable, op,
 			i18n.DatabaseMayNotBeRead, path)
 	}
-	at := &readOnlyConnector{path: path}
 	var unchanged func() error
 	if at.isUnused() {
 		unchanged = at.checkStillUnused
@@ -124,7 +133,10 @@ func olderFileError(ctx context.Context, db *sql.DB, path string, s schema) erro
 // some program has open, and to read one without, it would make it: a database that
 // nobody has open is read without locks. When somebody begins to write, or puts another
 // file there, connections are opened again.
-type readOnlyConnector struct{ path string }
+type readOnlyConnector struct {
+	path string
+	wait int // for locks, in ms
+}
 
 // isUnused reports that no program has the database open, as far as its files show.
 func (v *readOnlyConnector) isUnused() bool {
@@ -156,7 +168,7 @@ func (v *readOnlyConnector) Connect(context.Context) (sqlfault.Conn, error) {
 	if quiet {
 		mode = immutable
 	}
-	conn, err := v.Driver().Open(fileDSN(v.path, mode, 0))
+	conn, err := v.Driver().Open(fileDSNWaiting(v.path, mode, 0, v.wait))
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,15 @@ func openDatabase(ctx context.Context, path string, o *Options) (sqlstore.Databa
 }
 
 func fileDSN(path, mode string, maxPages int) string {
-	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)",
+	return fileDSNWaiting(path, mode, maxPages, busyTimeout)
+}
+
+// busyTimeout is how long a connection waits for another that holds a lock, in ms.
+const busyTimeout = 5000
+
+// fileDSNWaiting is fileDSN with another time for locks, in ms.
+func fileDSNWaiting(path, mode string, maxPages, wait int) string {
+	q := url.Values{"mode": {mode}, "_pragma": {fmt.Sprintf("busy_timeout(%d)", wait), "synchronous(FULL)", "wal_autocheckpoint(0)",
 		"temp_store(MEMORY)", "journal_size_limit(67108864)"}}
 	if mode == immutable {
 		q.Set("mode", "ro")

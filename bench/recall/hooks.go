@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/evidence"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
+	"github.com/scrollback-ai/scrollback/token"
+)
+
+var (
+	//go:embed texts/hooks.en.txt
+	hooksEnglish string
+	//go:embed texts/hooks.zh.txt
+	hooksChinese string
+)
+
+// hookTalk is a session that was held in a folder.
+type hookTalk struct {
+	place string
+	said  []said
+}
+
+// hookPrompt is a prompt that is given in a folder: one that is answered by evidence (ask), one that only shares
+// words with what was said (near), or one that nothing helps with (none).
+type hookPrompt struct {
+	kind, place, text, evidence string
+}
+
+// hookSet are talks and prompts of one language.
+type hookSet struct {
+	name    string
+	talks   []hookTalk
+	prompts []hookPrompt
+}
+
+// readHookSet reads a set; a line that is none of its forms is an error.
+func readHookSet(name, text string) (s hookSet, err error) {
+	s.name = name
+	for i, line := range strings.Split(text, "\n") {
+		mark, rest, _ := strings.Cut(line, " ")
+		switch mark {
+		case "", "#":
+		case "@":
+			s.talks = append(s.talks, hookTalk{place: rest})
+		case ">", "<":
+			if len(s.talks) == 0 {
+				return s, fmt.Errorf("%s, line %d: before the first talk", name, i+1)
+			}
+			t := &s.talks[len(s.talks)-1]
+			role := "user"
+			if mark == "<" {
+				role = "assistant"
+			}
+			t.said = append(t.said, said{role: role, text: rest})
+		case "ask", "near", "none":
+			f := strings.Split(rest, " | ")
+			if len(f) < 2 || (mark == "ask") != (len(f) == 3) {
+				return s, fmt.Errorf("%s, line %d: not a place, a prompt and its evidence", name, i+1)
+			}
+			p := hookPrompt{kind: mark, place: strings.TrimSpace(f[0]), text: strings.TrimSpace(f[1])}
+			if mark == "ask" {
+				p.evidence = strings.TrimSpace(f[2])
+			}
+			s.prompts = append(s.prompts, p)
+		default:
+			return s, fmt.Errorf("%s, line %d: %q begins nothing", name, i+1, mark)
+		}
+	}
+	return s, nil
+}
+
+// hookFigures are what became of prompts of a kind.
+type hookFigures struct{ asked, spoke, right int }
+
+// measureHooks gives each prompt as the first of a new session and looks what is told. wrong gets a line for each
+// that is not answered as it should be, unless it is nil.
+func measureHooks(ctx context.Context, w, wrong io.Writer) error {
+	fmt.Fprintf(w, "%-8s %5s %6s %6s\n", "", "asked", "spoke", "right")
+	for _, from := range []struct{ name, text string }{{"English", hooksEnglish}, {"Chinese", hooksChinese}} {
+		set, err := readHookSet(from.name, from.text)
+		if err != nil {
+			return err
+		}
+		figures, err := set.measure(ctx, wrong)
+		if err != nil {
+			return err
+		}
+		for _, kind := range []string{"ask", "near", "none"} {
+			f := figures[kind]
+			fmt.Fprintf(w, "%s %-5s %5d %5.1f%%", from.name[:2], kind, f.asked, percent(f.spoke, f.asked))
+			if kind == "ask" {
+				fmt.Fprintf(w, " %5.1f%%", percent(f.right, f.asked))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	return nil
+}
+
+func percent(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) }
+
+// measure gives each prompt and counts.
+func (s hookSet) measure(ctx context.Context, wrong io.Writer) (map[string]hookFigures, error) {
+	d, err := sqlite.OpenMemory(ctx, &sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.New(d, token.Count, &store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	at := time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC)
+	for i, t := range s.talks {
+		at = at.Add(31 * time.Hour)
+		if err := t.put(ctx, st, d, i, at); err != nil {
+			return nil, err
+		}
+	}
+	for i, t := range s.chatter() {
+		if err := t.put(ctx, st, d, len(s.talks)+i, at.Add(time.Duration(i)*time.Hour)); err != nil {
+			return nil, err
+		}
+	}
+	e := evidence.New(d)
+	out := map[string]hookFigures{}
+	for _, p := range s.prompts {
+		folder := "/work/" + p.place
+		a, err := e.Find(ctx, evidence.Query{Prompt: p.text, Place: evidence.Place{Folders: []string{folder},
+			Has: func(f string) bool { return f == folder }}})
+		if err != nil {
+			return nil, err
+		}
+		f := out[p.kind]
+		f.asked++
+		right := slices.ContainsFunc(a.Found, func(m evidence.Found) bool { return strings.Contains(m.Text, p.evidence) })
+		if len(a.Found) > 0 {
+			f.spoke++
+			if right && p.kind == "ask" {
+				f.right++
+			}
+		}
+		out[p.kind] = f
+		if wrong != nil && (right && len(a.Found) > 0) != (p.kind == "ask") {
+			fmt.Fprintf(wrong, "%s %s: %q %s %+v %v", p.kind, p.place, p.text, a.Why, a.Facts, a.Terms)
+			for _, m := range a.Found {
+				fmt.Fprintf(wrong, "\n    %s: %.120q", m.Role, m.Text)
+			}
+			fmt.Fprintln(wrong)
+		}
+	}
+	return out, nil
+}
+
+// chatterReplies are what an agent says to the work of any day.
+var chatterReplies = map[string][]string{
+	"English": {"Done.", "I changed it and ran the tests: all green.", "Here is the diff; the function is shorter now and has a test.",
+		"It fails because the import is missing. I added it and the build passes again.", "Updated, and I cleaned up the names on the way."},
+	"Chinese": {"好了。", "改好了，测试全部通过。", "这是差异，函数更短了，也加了测试。", "失败是因为少了导入，补上之后构建通过。", "已更新，顺便整理了命名。"},
+}
+
+// chatter are sessions of the work of any day: in each place the prompts of the others that nothing helps with, as
+// somebody gave them before.
+func (s hookSet) chatter() (out []hookTalk) {
+	var places []string
+	for _, t := range s.talks {
+		if !slices.Contains(places, t.place) {
+			places = append(places, t.place)
+		}
+	}
+	replies := chatterReplies[s.name]
+	for _, place := range places {
+		t := hookTalk{place: place}
+		n := 0
+		for _, p := range s.prompts {
+			if p.kind != "none" || p.place == place {
+				continue
+			}
+			t.said = append(t.said, said{role: "user", text: p.text}, said{role: "assistant", text: replies[n%len(replies)]})
+			if n++; n%4 == 0 {
+				out = append(out, t)
+				t = hookTalk{place: place}
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// put stores a talk as an import does.
+func (t hookTalk) put(ctx context.Context, s *store.Store, d *driver.Driver, n int, at time.Time) error {
+	var begins []store.IncomingMessage
+	for i, line := range t.said {
+		begins = append(begins, store.IncomingMessage{Message: scrollback.Message{Role: scrollback.Role(line.role),
+			Parts: scrollback.Say(line.text), Status: scrollback.StatusComplete,
+			CreatedAt: at.Add(time.Duration(i) * time.Minute).UnixMilli()}})
+	}
+	c, _, err := s.CreateConversation(ctx, scrollback.Conversation{Project: scrollback.DefaultProject,
+		CreatedAt: at.UnixMilli()}, begins...)
+	if err != nil {
+		return err
+	}
+	return d.Log.PutOrigin(ctx, scrollback.Origin{Conversation: c.ID, Tool: "codex", ID: fmt.Sprint("s", n),
+		Folder: "/work/" + t.place}, "")
+}

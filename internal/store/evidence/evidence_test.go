@@ -1,0 +1,211 @@
+package evidence_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/evidence"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
+)
+
+// rig is a store in memory.
+type rig struct {
+	*testing.T
+	d     *driver.Driver
+	store *store.Store
+	at    int64
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	d, err := sqlite.OpenMemory(t.Context(), &sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.New(d, func(s string) int { return len(s) / 4 }, &store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return &rig{t, d, s, 1_790_000_000_000}
+}
+
+// talk stores a session of a tool that was held in a folder. A line begins with "> " (a person), "< " (a model) or "=
+// " (a tool's result).
+func (r *rig) talk(c scrollback.Conversation, id, folder string, lines ...string) scrollback.ConversationID {
+	r.Helper()
+	roles := map[string]scrollback.Role{"> ": scrollback.RoleUser, "< ": scrollback.RoleAssistant}
+	var begins []store.IncomingMessage
+	for i, line := range lines {
+		r.at += 60_000
+		m := scrollback.Message{Role: roles[line[:2]], Parts: scrollback.Say(line[2:]), CreatedAt: r.at,
+			Status: scrollback.StatusComplete}
+		if line[:2] == "= " {
+			call := fmt.Sprint("call", i)
+			begins = append(begins, store.IncomingMessage{Message: scrollback.Message{Role: scrollback.RoleAssistant,
+				Status: scrollback.StatusComplete, CreatedAt: r.at,
+				Parts: scrollback.Parts{scrollback.ToolCall{ID: call, Name: "read", Arguments: json.RawMessage(`{}`)}}}})
+			m.Role = scrollback.RoleTool
+			m.Parts = scrollback.Parts{scrollback.ToolResult{CallID: call, Name: "read", Text: line[2:]}}
+		}
+		begins = append(begins, store.IncomingMessage{Message: m})
+	}
+	c.Project = "default"
+	c.CreatedAt = r.at
+	made, _, err := r.store.CreateConversation(r.Context(), c, begins...)
+	if err == nil {
+		o := scrollback.Origin{Conversation: made.ID, Tool: "codex", ID: id, Folder: folder}
+		err = r.d.Log.PutOrigin(r.Context(), o, "")
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+	return made.ID
+}
+
+func (r *rig) find(q evidence.Query) evidence.Answer {
+	r.Helper()
+	if q.Place.Folders == nil {
+		q.Place = evidence.Place{Folders: []string{"/shop"},
+			Has: func(f string) bool { return f == "/shop" || f == "/shop/src" }}
+	}
+	a, err := evidence.New(r.d).Find(context.Background(), q)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return a
+}
+
+const lease = "When does the harbour crane lease end?"
+
+func TestFind(t *testing.T) {
+	r := newRig(t)
+	id := r.talk(scrollback.Conversation{}, "s1", "/shop/src", "> "+lease,
+		"< It ends 2027-03-01; the renewal was declined.", "> Thanks.")
+	r.talk(scrollback.Conversation{}, "s2", "/shop/vendor/other", "> "+lease, "< In another repository it ends in May.")
+	a := r.find(evidence.Query{Prompt: "what did we find out about the harbour crane lease?"})
+	if len(a.Found) == 0 || a.Found[0].Conversation != id || a.Found[0].Seq != 2 || a.Found[0].Tool != "codex" {
+		t.Fatalf("found %+v", a)
+	}
+	for name, q := range map[string]evidence.Query{
+		"the session itself": {Prompt: lease, Session: evidence.Session{Tool: "codex", ID: "s1"}},
+		"told already":       {Prompt: lease, Told: map[evidence.Seen]bool{{Conversation: id, Seq: 2}: true}},
+		"another thing":      {Prompt: "When does the warehouse insurance of the ferry expire?"},
+		"one word of it":     {Prompt: "Which colour has the crane?"},
+		"no word":            {Prompt: "what did we do before that?"},
+		"an order":           {Prompt: "please add a new test for the function and commit it"},
+		"a silenced project": {Prompt: lease, Place: evidence.Place{Folders: []string{"/shop"},
+			Without: []string{"default"}}},
+		"an excluded tool": {Prompt: lease, Place: evidence.Place{Folders: []string{"/shop"},
+			Exclude: func(tool, _ string) bool { return tool == "codex" }}},
+		"another place": {Prompt: lease, Place: evidence.Place{Folders: []string{"/farm"}}},
+	} {
+		if a := r.find(q); len(a.Found) > 0 {
+			t.Errorf("%s: found %+v", name, a)
+		}
+	}
+}
+
+// What a tool returned, what a program held and what this program told are never found; of a long talk only an
+// identifier is.
+func TestFindNever(t *testing.T) {
+	r := newRig(t)
+	r.talk(scrollback.Conversation{}, "s1", "/shop", "> Read the notes.",
+		"= "+lease+" It ends 2027-03-01; the renewal was declined.",
+		"< I have read them.")
+	r.talk(scrollback.Conversation{Meta: json.RawMessage(`{"claude_code":{"entrypoint":"sdk-py"}}`)}, "s2", "/shop", "> "+lease,
+		"< It ends 2027-03-01; the renewal was declined.")
+	if a := r.find(evidence.Query{Prompt: lease}); len(a.Found) > 0 {
+		t.Errorf("found %+v", a)
+	}
+	long := []string{"> " + lease, "< It ends 2027-03-01; the renewal of CR-7741 was declined."}
+	for i := range 320 {
+		long = append(long, fmt.Sprintf("> and number %d?", i))
+	}
+	r.talk(scrollback.Conversation{}, "s3", "/shop", long...)
+	if a := r.find(evidence.Query{Prompt: lease}); len(a.Found) > 0 {
+		t.Errorf("found in a long talk: %+v", a)
+	}
+	if a := r.find(evidence.Query{Prompt: "was the renewal of CR-7741 declined?"}); len(a.Found) == 0 {
+		t.Errorf("not found by its identifier: %+v", a)
+	}
+}
+
+// Where work stood is told of the last month, the newest first, and what somebody came back to is no longer kept.
+func TestStand(t *testing.T) {
+	r := newRig(t)
+	here := evidence.Place{Folders: []string{"/shop"}}
+	r.talk(scrollback.Conversation{}, "s1", "/shop", "> Which crane do we hire?",
+		"< The harbour crane of Okafor, for its reach of 40 metres.")
+	r.talk(scrollback.Conversation{}, "s2", "/shop", "> I never eat gluten.", "< Noted, I keep that in mind for the canteen.",
+		"> Please book the crane for the first week of May.")
+	stand := func(of evidence.Session, since int64) string {
+		all, err := evidence.New(r.d).Stand(t.Context(), here, of, since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, f := range all {
+			out = append(out, f.Kind+":"+f.Text)
+		}
+		return strings.Join(out, "\n")
+	}
+	got := stand(evidence.Session{}, r.at-1)
+	for _, want := range []string{":Please book the crane for the first week of May.", "kept:I never eat gluten.",
+		":The harbour crane of Okafor, for its reach of 40 metres."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if got := stand(evidence.Session{}, r.at+1); got != "" {
+		t.Errorf("older than a month, and told:\n%s", got)
+	}
+	if got := stand(evidence.Session{Tool: "codex", ID: "s2"}, 0); strings.Contains(got, "May") {
+		t.Errorf("its own words are told:\n%s", got)
+	}
+	r.talk(scrollback.Conversation{}, "s3", "/shop", "> I never eat gluten.", "< Noted.",
+		"> Forget that: gluten is fine for me again.")
+	if got := stand(evidence.Session{}, 0); strings.Count(got, "kept:I never eat gluten.") > 1 {
+		t.Errorf("taken back, and kept:\n%s", got)
+	}
+	back, err := evidence.New(r.d).HandBack(t.Context(), evidence.Session{Tool: "codex", ID: "s2"}, "")
+	if err != nil || len(back) != 2 || back[0].Kind != evidence.KindTodo || back[1].Text != "I never eat gluten." {
+		t.Errorf("handed back: %+v, %v", back, err)
+	}
+	back, err = evidence.New(r.d).HandBack(t.Context(), evidence.Session{Tool: "codex", ID: "s2"},
+		"Summary: I never eat\n gluten.")
+	if err != nil || len(back) != 1 || back[0].Kind != evidence.KindTodo {
+		t.Errorf("handed back what its summary says: %+v, %v", back, err)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	fits := evidence.Facts{Tone: evidence.Order, Words: 5, Informative: 5, Matched: 5, Together: 4, Weight: 3,
+		Covered: 0.9}
+	for name, c := range map[string]struct {
+		change func(*evidence.Facts)
+		want   bool
+	}{
+		"all of it":               {func(*evidence.Facts) {}, true},
+		"one word":                {func(f *evidence.Facts) { f.Together = 1 }, false},
+		"half of an order":        {func(f *evidence.Facts) { f.Covered = 0.5 }, false},
+		"half of a past question": {func(f *evidence.Facts) { f.Covered = 0.5; f.Tone = evidence.Past }, true},
+		"common words":            {func(f *evidence.Facts) { f.Weight = 0.4 }, false},
+		"a long talk":             {func(f *evidence.Facts) { f.Long = true }, false},
+		"a long talk with a name": {func(f *evidence.Facts) { f.Long = true; f.Identifier = true }, true},
+		"a name in an order":      {func(f *evidence.Facts) { f.Together = 1; f.Covered = 0.45; f.Identifier = true }, true},
+		"a name in much else":     {func(f *evidence.Facts) { f.Together = 1; f.Covered = 0.1; f.Identifier = true }, false},
+	} {
+		f := fits
+		c.change(&f)
+		if got, why := evidence.Judge(f); got != c.want || why == "" {
+			t.Errorf("%s: %v, %q", name, got, why)
+		}
+	}
+}
