@@ -187,8 +187,9 @@ type SentRequest struct {
 	PinnedTokens int64        `json:"pinned,omitempty"`  // the most that pins could weigh
 	First        int64        `json:"first,omitempty"`   // of the messages that were live
 	Last         int64        `json:"last,omitempty"`
-	Prompt       int64        `json:"prompt,omitempty"` // where the prompt began
-	Again        []int        `json:"again,omitempty"`  // which parts of what was out of sight were repeated
+	Prompt       int64        `json:"prompt,omitempty"`    // where the prompt began
+	FoldedAt     int64        `json:"folded_at,omitempty"` // the newest message at the last fold, if reasoning went for it
+	Again        []int        `json:"again,omitempty"`     // which parts of what was out of sight were repeated
 	Web          *SentSearch  `json:"web,omitempty"`
 	Hash         string       `json:"hash"`
 	Forwarded    bool         `json:"forwarded,omitempty"` // as its client wrote it

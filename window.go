@@ -245,6 +245,7 @@ type Dialect struct {
 	UniqueIDs       bool   // no call id occurs twice in a window
 	ObjectArguments bool   // arguments are a JSON object
 	SignedReasoning bool   // no reasoning without its payload
+	BoundReasoning  bool   // no reasoning once anything that stood before it has changed
 	NoSystem        bool   // no system items at all
 
 	CallID      string // pattern of a call's id

@@ -81,6 +81,9 @@ func (s *Shown) inputAfter(made *builtFold) window.Input {
 	in.Segments = made.shown
 	in.Said = nil
 	in.Language = made.view.Language
+	if in.Dialect.BoundReasoning {
+		in.FoldedAt = made.view.Head
+	}
 	in.Carried = nil
 	in.Pinned = nil
 	in.Live = nil

@@ -24,7 +24,8 @@ const repairTokens = 24
 // on tools' messages up to the next one by somebody else, so that a longer log begins
 // with the same items.
 func curateMessages(live []scrollback.Message, in Input) ([]scrollback.Item, []scrollback.Excluded) {
-	c := curator{d: in.Dialect, promptSeq: in.PromptSeq, spell: newSpeller(in.Dialect, in.Tools)}
+	c := curator{d: in.Dialect, promptSeq: in.PromptSeq, spell: newSpeller(in.Dialect, in.Tools),
+		foldedAt: in.FoldedAt, unbound: in.FoldedAt > 0}
 	for i := range live {
 		c.addMessage(&live[i])
 	}
@@ -36,6 +37,8 @@ type curator struct {
 	d         scrollback.Dialect
 	spell     *speller
 	promptSeq int64
+	foldedAt  int64
+	unbound   bool // what stood before the messages when they were made was folded since
 	items     []scrollback.Item
 	excluded  []scrollback.Excluded
 	open      []openCall // of the last assistant item, not yet answered
@@ -54,6 +57,9 @@ func (c *curator) addMessage(m *scrollback.Message) {
 		whole := *m
 		whole.Parts = fixed
 		m = &whole
+	}
+	if m.Role == scrollback.RoleUser && m.Seq > c.foldedAt {
+		c.unbound = false
 	}
 	item := scrollback.Item{Kind: scrollback.KindMessage, Layer: c.layerOf(m.Seq), Role: m.Role, Seq: m.Seq,
 		Name: m.Name, Model: m.Model, Weight: m.Weight}
@@ -154,7 +160,7 @@ func (c *curator) speechParts(role scrollback.Role, m *scrollback.Message) scrol
 			// Reasoning that was cut off is not verbatim, so it is left out. Before a call it
 			// was complete, and some servers refuse the call without it.
 			whole := m.Status == scrollback.StatusComplete || len(m.Parts[i:].Calls()) > 0
-			if role == scrollback.RoleAssistant && whole && (!c.d.SignedReasoning || signed(q)) {
+			if role == scrollback.RoleAssistant && whole && (!c.d.SignedReasoning || signed(q)) && !c.isUnbound(m.Seq) {
 				out = append(out, p)
 			}
 			continue
@@ -166,6 +172,13 @@ func (c *curator) speechParts(role scrollback.Role, m *scrollback.Message) scrol
 		return nil
 	}
 	return out
+}
+
+// isUnbound reports whether the reasoning of an answer would be refused because what stood before it was folded since.
+// All that is older than the first question behind the fold goes, as one run from the oldest; that of a turn that is
+// still open stays.
+func (c *curator) isUnbound(seq int64) bool {
+	return c.unbound && c.layerOf(seq) != scrollback.LayerPrompt
 }
 
 // isUnsendable reports whether a text says nothing and cannot be sent.

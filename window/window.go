@@ -47,6 +47,7 @@ type Input struct {
 	Without            []int64              // messages that are left out, ascending; Live holds them all the same
 	Recall             *RecallTools         // how a model reads what is folded; nil for the tools of package recall
 	PromptSeq          int64                // messages from here on are the prompt layer; 0 for none
+	FoldedAt           int64                // the newest message at the last fold, whose reasoning is bound; 0 for none
 	Budget             scrollback.Budget
 	Dialect            scrollback.Dialect
 }

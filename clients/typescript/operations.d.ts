@@ -89,6 +89,14 @@ export declare class Scrollback extends Transport {
      */
     branches(id: string, params?: CallOptions): Promise<Types.BranchList>;
     /**
+     * Brief another agent.
+     *
+     * What another agent is told as its first prompt to go on with a conversation: where it stood, in at most
+     * 1,500 tokens. What was said stands in it as JSON of one line. `scrollback handoff` starts agents with it,
+     * or with a session of their own.
+     */
+    brief(id: string, params?: CallOptions): Promise<Types.AgentBrief>;
+    /**
      * Chat.
      *
      * Sends a message and streams the turn as server-sent events: frames `id: n` and `data: {json}`, then `data:

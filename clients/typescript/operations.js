@@ -129,6 +129,16 @@ export class Scrollback extends Transport {
   }
 
   /**
+   * Brief another agent.
+   * @param {string} id
+   * @param {CallOptions} [params]
+   * @returns {Promise<Types.AgentBrief>}
+   */
+  brief(id, params) {
+    return this.fetchJSON('GET', path`/api/conversations/${id}/brief`, { params });
+  }
+
+  /**
    * Chat.
    * @param {string} id
    * @param {Omit<Types.ChatBody, "stream">} body

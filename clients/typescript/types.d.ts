@@ -4,6 +4,12 @@ import type { CallOptions } from './transport.js';
 /** What can be done about an error. */
 export type Advice = 'set_key' | 'check_key' | 'top_up' | 'check_address' | 'choose_model' | 'raise_limit' | 'rephrase' | 'wait' | 'retry' | 'leave_out';
 
+/** What an agent is told first that goes on with a conversation. */
+export interface AgentBrief {
+    /** A first prompt of at most 1,500 tokens. */
+    brief: string;
+}
+
 /** Where a sub-agent was started: by a call in a turn of the conversation that it works for. */
 export interface AgentRef {
     call_id?: string;
@@ -1892,8 +1898,8 @@ export interface ContextParams extends CallOptions {
 
 /** What `export` may be told. */
 export interface ExportParams extends CallOptions {
-    /** bundle (the default), jsonl, claude-code, codex, gemini-cli, mtm or ipynb */
-    format?: 'bundle' | 'jsonl' | 'claude-code' | 'codex' | 'gemini-cli' | (string & {});
+    /** bundle (the default), jsonl, claude-code, codex, gemini-cli, opencode, mtm or ipynb */
+    format?: 'bundle' | 'jsonl' | 'claude-code' | 'codex' | 'gemini-cli' | 'opencode' | (string & {});
     /** Whether a bundle holds the files of its segments. */
     materialize?: boolean;
 }

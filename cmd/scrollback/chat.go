@@ -60,7 +60,10 @@ func (c *chatCmd) Run(g *globals) error {
 			Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.turnOverrides(), Model: g.set.Model, JSON: g.JSON,
 			Zone:  g.zone,
 			Texts: g.localeTexts(), Color: os.Getenv("NO_COLOR") == "", Reflows: terminalReflows(),
-			Save:       a.saveConversation,
+			Save: a.saveConversation,
+			HandOver: func(ctx context.Context, id scrollback.ConversationID, agent string) (string, error) {
+				return g.handOverTo(a, id, agent)
+			},
 			Listing:    func(items []scrollback.Conversation) terminal.Listing { return a.newListing(g, items, nil) },
 			Listed:     a.lists.RememberList,
 			Explain:    explainError,

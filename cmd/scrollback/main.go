@@ -103,6 +103,7 @@ type commands struct {
 	Import    importCmd       `cmd:"" help:"import-transcript-copy-or-bundle-or-what"`
 	Watch     watchCmd        `cmd:"" help:"follow-what-other-tools-keep-on-machine"`
 	Export    exportCmd       `cmd:"" help:"export-conversation"`
+	Handoff   handoffCmd      `cmd:"" help:"let-another-agent-go-on"`
 	Archive   archiveCmd      `cmd:"" help:"write-full-json-copy-conversation-beside-data"`
 	Migrate   migrate.Migrate `cmd:"" help:"copy-whole-store-another-database-while-use"`
 	Projects  projectsCmd     `cmd:"" help:"list-projects"`

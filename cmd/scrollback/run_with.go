@@ -98,21 +98,26 @@ func thisMachine() (clients.Machine, error) {
 	return clients.Machine{System: runtime.GOOS, Home: own, Working: here, Getenv: os.Getenv}, nil
 }
 
-// runProgramWith runs a program to its end and returns its exit code. Signals go on to it, and what it does with them
-// is its own affair: this program ends when it has ended.
+// runProgramWith runs a program with what a launch needs, to its end, and returns its exit code.
 func (g *globals) runProgramWith(program string, l *clients.Launch) (code int, err error) {
 	cmd := exec.Command(program, slices.Concat(l.Before, l.Arguments)...)
-	cmd.Stdin = g.stdin
-	cmd.Stdout = g.stdout
-	cmd.Stderr = g.stderr
 	cmd.Env = os.Environ()
 	for variable, to := range l.Set {
 		cmd.Env = append(cmd.Env, variable+"="+to)
 	}
+	return g.runAttached(cmd)
+}
+
+// runAttached runs a command that has this program's terminal or pipes to its end, and returns its exit code. Signals
+// go on to it, and what it does with them is its own affair: this program ends when it has ended.
+func (g *globals) runAttached(cmd *exec.Cmd) (code int, err error) {
+	cmd.Stdin = g.stdin
+	cmd.Stdout = g.stdout
+	cmd.Stderr = g.stderr
 	stop, pass := catchSignals()
 	defer stop()
 	if err := cmd.Start(); err != nil {
-		return 0, scrollback.Errorf(scrollback.Refused, "scrollback", i18n.ClientCannotStart, program, err)
+		return 0, scrollback.Errorf(scrollback.Refused, "scrollback", i18n.ClientCannotStart, cmd.Path, err)
 	}
 	ended := make(chan struct{})
 	passing := make(chan struct{})

@@ -52,6 +52,9 @@ func (f *Compactor) addSurroundings(snap store.Snapshot, h store.Head, settings 
 	if in.Instructions != "" {
 		in.InstructionsWeight = f.resolver.WeighText(in.Instructions)
 	}
+	if settings.Facts.Dialect.BoundReasoning {
+		in.FoldedAt = h.Branch.View.Head
+	}
 	if env := h.Environment; env != nil {
 		in.Environment = env.WholeText()
 		in.EnvironmentWeight = f.resolver.WeighText(in.Environment)

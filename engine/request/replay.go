@@ -117,8 +117,8 @@ func findSearch(t scrollback.Turn, q *scrollback.SentSearch) *scrollback.Search 
 // rebuildInput returns what a step was laid out from, as far as it is known.
 func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
 	s *scrollback.SentRequest) (window.Input, error) {
-	in := window.Input{PinnedTokens: math.MaxInt64, PromptSeq: s.Prompt, Without: s.Without, Language: s.Language,
-		Dialect: findDialect(s)}
+	in := window.Input{PinnedTokens: math.MaxInt64, PromptSeq: s.Prompt, FoldedAt: s.FoldedAt,
+		Without: s.Without, Language: s.Language, Dialect: findDialect(s)}
 	if s.PinnedTokens > 0 {
 		in.PinnedTokens = s.PinnedTokens
 	}

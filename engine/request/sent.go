@@ -28,8 +28,8 @@ func RecordSent(l *Layout, m scrollback.Manifest, settings *Settings) *SentRecor
 		CompactsAt: m.CompactsAt,
 		Tokens:     m.Tokens, Bytes: m.Bytes, Images: m.Images, Reused: m.Reused, Runs: listRuns(m),
 		Dialect: in.Dialect.Name, ImageURLs: in.Dialect.ImageURLs, Factor: settings.Factor, PinnedTokens: in.PinnedTokens,
-		Prompt: in.PromptSeq,
-		Again:  l.Again, Web: l.Web, Hash: window.HashWindow(l.Window)}
+		Prompt: in.PromptSeq, FoldedAt: in.FoldedAt,
+		Again: l.Again, Web: l.Web, Hash: window.HashWindow(l.Window)}
 	s := &n.Sent
 	if in.Instructions != "" {
 		s.Instructions = n.keepText(in.Instructions)

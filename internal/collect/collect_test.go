@@ -494,6 +494,27 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
+// What changed last is read first.
+func TestNewestFirst(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	began := time.Now().Add(-24 * time.Hour)
+	for i, name := range []string{"b", "d", "a", "c"} {
+		file := filepath.Join("diaries", name+".diary")
+		d.write(file, "/work", "monday "+name)
+		at := began.Add(time.Duration(i) * time.Hour)
+		if err := os.Chtimes(filepath.Join(d.home, file), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var order []string
+	d.o.Told = func(c collect.Change) { order = append(order, strings.TrimSuffix(filepath.Base(c.Session), ".diary")) }
+	d.bring()
+	if got := strings.Join(order, " "); got != "c a d b" {
+		t.Errorf("they are read in the order %s", got)
+	}
+}
+
 // Many sessions that are here cost a listing, and the report is JSON without surprises.
 func TestManySessions(t *testing.T) {
 	t.Parallel()

@@ -171,6 +171,8 @@ func (s *sweep) importSessions(ctx context.Context, at toolSpot, p openedPlace, 
 	if s.look {
 		return nil
 	}
+	// What somebody asks for first is what they did last.
+	slices.SortStableFunc(todo, func(a, b transcript.Session) int { return cmp.Compare(b.Changed, a.Changed) })
 	for _, one := range todo {
 		step.Of++
 		step.OfBytes += one.Bytes

@@ -172,6 +172,9 @@ func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 	if !r.Whole && isTransient(asked.Chain) {
 		return unknownAnswer(asked.Chain)
 	}
+	if err := checkMadeIDs(ctx, v, r); err != nil {
+		return err
+	}
 	rel, err := d.begin(ctx, v, r, asked)
 	if err != nil {
 		return err
@@ -307,6 +310,9 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	go func() {
 		defer d.dropRelay(threading.RequestID(x.Turn()))
 		done, err := x.Run(run)
+		if run.Forward != nil && err == nil {
+			err = noteMadeIDs(context.WithoutCancel(ctx), v, r, rel)
+		}
 		rel.end(End{Finish: done.Done.FinishReason, Usage: done.Usage}, err)
 		d.letGo(rel)
 	}()

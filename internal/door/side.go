@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // beginSideCall has a side call answered: what it says is in no conversation.
@@ -37,7 +38,7 @@ func (d *Door) beginSideCall(ctx context.Context, v *engine.View, r *Request, as
 			if mode != ModeWindow && speaks(f, r.Dialect) && hasHistory(r, asked) {
 				return model.Request{Forward: d.forward(r, f, rel)}
 			}
-			return translate(asked, options)
+			return translate(asked, options, f.Dialect)
 		},
 		Follow: rel.addPiece, ID: rel.head.ID, Items: items})
 	if err != nil {
@@ -71,38 +72,37 @@ func (d *Door) tellLate(ctx context.Context, v *engine.View, r *Request, asked *
 	return v.MatchThread(ctx, r.Project, asked)
 }
 
-// translate returns a client's request as a model of any server is sent it: its history as it stands.
-func translate(asked *threading.Request, o options) model.Request {
-	out := model.Request{Tools: o.Tools, Thinking: o.Thinking, Bytes: readNothing, NoRetries: true}
-	if s := readInstructions(asked); s != "" {
-		out.Items = append(out.Items, scrollback.Item{Kind: scrollback.KindInstructions, Role: scrollback.RoleSystem,
-			Parts: scrollback.Say(s)})
+// translate returns a client's request as a model of any server is sent it: its history as it stands, in a form that
+// the server accepts.
+func translate(asked *threading.Request, o options, d scrollback.Dialect) model.Request {
+	in := window.Input{Instructions: readInstructions(asked), Tools: o.Tools, Live: readTalk(asked), Dialect: d}
+	if asked.Compacts {
+		in.Tools = nil
+		in.Live = append(in.Live, scrollback.Message{Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
+			Parts: scrollback.Say(compactionPrompt)})
 	}
+	return model.Request{Items: window.Assemble(in).Items, Tools: in.Tools, Thinking: o.Thinking, Bytes: readNothing,
+		NoRetries: true}
+}
+
+// readTalk returns what a request says as messages, its files by name only: a side call is about words.
+func readTalk(asked *threading.Request) (out []scrollback.Message) {
 	last := -1
 	for i, it := range asked.Items {
 		if i < instructionsEnd(asked) || it.Kind == threading.Thinking {
 			continue
 		}
 		role := scrollback.Role(it.Role)
-		if role == scrollback.RoleSystem {
-			role = scrollback.RoleUser
-		}
-		n := len(out.Items)
-		if last < 0 || last != it.Message || out.Items[n-1].Role != role {
-			out.Items = append(out.Items, scrollback.Item{Kind: scrollback.KindMessage, Role: role})
+		if n := len(out); last < 0 || last != it.Message || out[n-1].Role != role {
+			out = append(out, scrollback.Message{Role: role, Status: scrollback.StatusComplete})
 			last = it.Message
-			n++
 		}
 		part, bytes := readItem(it)
-		if bytes != nil { // a side call is about words
+		if bytes != nil {
 			part = scrollback.Text{Text: "[a file]"}
 		}
-		out.Items[n-1].Parts = append(out.Items[n-1].Parts, part)
-	}
-	if asked.Compacts {
-		out.Tools = nil
-		out.Items = append(out.Items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.RoleUser,
-			Parts: scrollback.Say(compactionPrompt)})
+		m := &out[len(out)-1]
+		m.Parts = append(m.Parts, part)
 	}
 	return out
 }

@@ -18,7 +18,7 @@ var layers = []string{
 	"internal/server cloud",
 	"local internal/doctor functions",
 	"internal/collect",
-	"internal/transfer internal/notebook internal/door",
+	"internal/transfer internal/notebook internal/door internal/handoff",
 	"engine",
 	"internal/recall internal/intake",
 	"internal/archive compact internal/title bundle internal/websearch",

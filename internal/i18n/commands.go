@@ -14,6 +14,57 @@ var (
 	ClientNotInstalled = problem("client-not-installed",
 		"%s is not on PATH: install %s first",
 		"PATH 中没有 %s：请先安装 %s")
+	AgentIsOneOf = problem("agent-is-one-of",
+		"no agent is called %q; known are %s",
+		"没有名为 %q 的代理；已知的有 %s")
+	HandedOverAs = problem("handed-over-as",
+		"a conversation is handed over as native or brief, not %q",
+		"对话以 native 或 brief 的方式移交，不能是 %q")
+	NothingToHandOver = problem("nothing-to-hand-over",
+		"nothing was said in it yet",
+		"其中还没有任何内容")
+	NothingSaidInFolder = problem("nothing-said-in-folder",
+		"no conversation was held in %s: name one (scrollback list)",
+		"没有在 %s 中进行过的对话：请指定一个（scrollback list）")
+	NoSessionsFor = problem("no-sessions-for",
+		"sessions of %s are not written here; of %s they are",
+		"无法写出 %s 的会话；可以写出的有 %s")
+	SayWhereToGoOn = problem("say-where-to-go-on",
+		"it was held in %s, which is not on this machine: say with --folder where the agent goes on",
+		"它在 %s 中进行，而本机没有该文件夹：请用 --folder 指定代理在哪里继续")
+	AgentTakesNoPrompt = problem("agent-takes-no-prompt",
+		"%s is not started with a prompt: paste the brief",
+		"%s 不能带提示启动：请粘贴概要")
+	FolderIsNotHere = label("folder-is-not-here",
+		"It was held in %s, which is not on this machine; it goes on in %s.",
+		"它在 %s 中进行，而本机没有该文件夹；将在 %s 中继续。")
+	SessionIsBehind = label("session-is-behind",
+		"It was handed over before, and has gone on here since: %s stays as it is.",
+		"它曾被移交，此后又在这里继续：%s 保持原样。")
+	ProgramIsNotHere = label("program-is-not-here",
+		"%s is not on PATH: not proven.",
+		"PATH 中没有 %s：未经验证。")
+	SessionNotProven = label("session-not-proven",
+		"%s could not be asked whether it sees the session: not proven.",
+		"无法询问 %s 是否看到该会话：未经验证。")
+	SessionNotTaken = label("session-not-taken",
+		"%s does not take the session, which was removed again: %s",
+		"%s 不接受该会话，已将其移除：%s")
+	HandsOver = label("hands-over",
+		"Hands over “%s” (%s; %d messages)",
+		"移交“%s”（%s；%d 条消息）")
+	WrittenAsSession = label("written-as-session",
+		"as a session of %s: %s",
+		"作为 %s 的会话：%s")
+	SessionIsItsOwn = label("session-is-its-own",
+		"which is a session of %s already",
+		"它已经是 %s 的会话")
+	PasteBrief = label("paste-brief",
+		"Paste this as the first prompt of %s:",
+		"将以下内容粘贴为 %s 的首条提示：")
+	GoesOnWith = label("goes-on-with",
+		"It goes on with:",
+		"继续的命令：")
 	ClientCannotStart = problem("client-cannot-start",
 		"%s cannot be started: %s",
 		"无法启动 %s：%s")

@@ -73,6 +73,27 @@ var (
 	_ = label("help/program-to-start-and-its-arguments",
 		"The program, then whatever it takes: {clients or}.",
 		"程序，后接它自己的参数：{clients or}。")
+	_ = label("help/let-another-agent-go-on",
+		"Let another agent go on with a conversation: as a session of its own, or with a brief as its first prompt.",
+		"让另一个代理继续某个对话：作为它自己的会话，或以一份概要作为首条提示。")
+	_ = label("help/conversation-to-hand-over",
+		"Id, unique prefix, number in the last list, or latest: the newest that was held in this folder's repository. Default: latest.",
+		"id、唯一前缀、上次列表中的编号，或 latest：在此文件夹所在仓库中最新的对话。默认：latest。")
+	_ = label("help/agent-that-goes-on",
+		"The agent that goes on, by its name or that of its program, such as claude-code or codex.",
+		"继续对话的代理，用它的名称或程序名，例如 claude-code 或 codex。")
+	_ = label("help/native-or-brief",
+		"native: as a session that the agent resumes; brief: as a first prompt of at most 1,500 tokens. Default: native where its sessions are written here.",
+		"native：作为代理可恢复的会话；brief：作为不超过 1,500 个 token 的首条提示。默认：能写出其会话格式时为 native。")
+	_ = label("help/folder-where-agent-goes-on",
+		"Folder where the agent goes on. Default: the conversation's own if it is on this machine, else the current one.",
+		"代理继续工作的文件夹。默认：对话自己的文件夹（若在本机），否则为当前文件夹。")
+	_ = label("help/start-agent-at-once",
+		"Start the agent there at once.",
+		"立即在那里启动代理。")
+	_ = label("help/print-brief-write-nothing",
+		"Print the brief, and write and start nothing.",
+		"输出概要，不写入也不启动任何东西。")
 	_ = label("help/ask-server-on-machine-whether-can-keep",
 		"Ask the server on this machine whether it can keep what it is given.",
 		"询问本机的服务器能否保存收到的内容。")
@@ -452,8 +473,8 @@ var (
 		"File to write. Default: standard output.",
 		"要写入的文件。默认：标准输出。")
 	_ = label("help/bundle-jsonl-claude-code-codex-gemini-cli",
-		"bundle (everything, to be imported elsewhere), jsonl, claude-code, codex, gemini-cli, or a notebook: mtm or ipynb. Default: by the file's extension, else a bundle.",
-		"bundle（对话包：全部内容，可导入别处）、jsonl、claude-code、codex、gemini-cli，或笔记本 mtm、ipynb。默认：按文件扩展名，否则为 bundle。")
+		"bundle (everything, to be imported elsewhere), jsonl, claude-code, codex, gemini-cli, opencode, or a notebook: mtm or ipynb. Default: by the file's extension, else a bundle.",
+		"bundle（对话包：全部内容，可导入别处）、jsonl、claude-code、codex、gemini-cli、opencode，或笔记本 mtm、ipynb。默认：按文件扩展名，否则为 bundle。")
 	_ = label("help/include-markdown-files-compacted-segments-bundle",
 		"Include the Markdown files of compacted segments in a bundle.",
 		"在对话包中包含已压缩各段的 Markdown 文件。")

@@ -266,6 +266,9 @@ var (
 	ChatTakesFile = label("chat-takes-file",
 		"FILE",
 		"文件")
+	ChatTakesAgent = label("chat-takes-agent",
+		"AGENT",
+		"代理")
 	ChatTakesPattern = label("chat-takes-pattern",
 		"PATTERN",
 		"正则表达式")
@@ -401,6 +404,7 @@ var (
 	_ = label("chat-help/branches", "list the branches, or switch to one", "列出分支，或切换到其中一个")
 	_ = label("chat-help/fork", "continue in a new conversation, from here or from a message", "从这里或某条消息处另开一个对话继续")
 	_ = label("chat-help/add", "add a folder to work in", "再加一个工作文件夹")
+	_ = label("chat-help/handoff", "let another agent go on with the conversation (claude-code, codex …)", "让另一个代理继续此对话（claude-code、codex 等）")
 	_ = label("chat-help/save", "write the conversation to a file (.bundle, .jsonl, .gemini.jsonl)", "把对话写入文件（.bundle、.jsonl 或 .gemini.jsonl）")
 	_ = label("chat-help/context", "show what the next request sends", "显示下一次请求会发送的内容")
 	_ = label("chat-help/compact", "compact old messages now; refs lead back to them", "立即压缩旧消息；原文可经引用读回")

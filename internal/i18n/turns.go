@@ -62,6 +62,9 @@ var (
 	NoAnswerHere = problem("no-answer-here",
 		"previous response with id %q not found",
 		"找不到 id 为 %q 的先前回复")
+	NothingAtProvider = problem("nothing-at-provider",
+		"no file or container %q was made in your conversations",
+		"您的对话中没有创建过文件或容器 %q")
 	NoCallForResult = problem("no-call-for-result",
 		"no tool call found for function call output with call_id %s",
 		"没有与 call_id 为 %s 的函数输出对应的工具调用")

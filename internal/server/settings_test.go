@@ -128,11 +128,13 @@ func TestPageSettings(t *testing.T) {
 	d.press(`.preferences a[href="#:settings/keys"]`)
 	d.do("keys", chromedp.WaitVisible(".add"), chromedp.SendKeys(".add input[type=text]", "ben <b>"))
 	d.press(".add .several input")
+	d.do("door", chromedp.SetValue(".add label:has(option[value=record]) select", "record"))
+	d.eval(`document.querySelector('.add label:has(option[value=record]) select').dispatchEvent(new Event('change', { bubbles: true }))`)
 	d.press(`.add [type="submit"]`)
 	d.do("a key", chromedp.WaitVisible(".secret input"))
 	all, err := d.rig.Store.Keys.List(t.Context())
 	if err != nil || len(all) != 1 || all[0].Name != "ben <b>" || len(all[0].Projects) != 1 ||
-		all[0].Role != scrollback.AccessWrite {
+		all[0].Role != scrollback.AccessWrite || all[0].Door != "record" {
 		t.Fatalf("the keys are %+v, %v", all, err)
 	}
 	secret := d.eval(`document.querySelector('.secret input').value`)

@@ -202,6 +202,13 @@ func TestSidebarActs(t *testing.T) {
 	d.press(".toast .link")
 	d.until("and back", titles+`.split('|').length === 11`)
 	d.do("exports", chromedp.Click(rowOf("Tide gauges · 潮位站")), chromedp.WaitVisible("#m34"))
+	d.pressItem(`.head [aria-label="More"]`, "Hand over")
+	d.do("handoff", chromedp.WaitVisible("textarea.brief"),
+		chromedp.SetValue(".ask-sheet select", "codex"))
+	d.eval(`document.querySelector('.ask-sheet select').dispatchEvent(new Event('change', { bubbles: true }))`)
+	d.until("the command", `/^scrollback handoff [0-9a-f-]{36} --to codex$/.test(document.querySelector('.ask-sheet input').value)`)
+	d.is("the brief", `document.querySelector('textarea.brief').value.includes('{"conversations":[{"conversation":"')`, "true")
+	d.do("handoff closed", chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent(".ask-sheet"))
 	d.pressItem(`.head [aria-label="More"]`, "Export")
 	d.do("export", chromedp.WaitVisible(".forms button"))
 	for form, want := range map[string]string{"bundle": "application/zstd", "whole": "application/zstd",

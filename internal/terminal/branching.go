@@ -232,6 +232,15 @@ func (c *chat) saveFile(ctx context.Context, w io.Writer, name string) error {
 	return err
 }
 
+// handOver lets another agent go on with the conversation.
+func (c *chat) handOver(ctx context.Context, w io.Writer, agent string) error {
+	told, err := c.o.HandOver(ctx, c.id, agent)
+	if err == nil {
+		_, err = io.WriteString(w, told)
+	}
+	return err
+}
+
 // addFolder allows the conversation to work in a folder: the person at the terminal may grant
 // it.
 func (c *chat) addFolder(ctx context.Context, w io.Writer, folder string) error {

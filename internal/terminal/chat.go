@@ -30,6 +30,8 @@ type Options struct {
 	CheckModel   func(name string) error   // says what is wrong with a model's name
 	// Save writes a conversation to a file, in the format that its name ends with.
 	Save func(ctx context.Context, id scrollback.ConversationID, name string) error
+	// HandOver lets another agent go on with a conversation, and returns what to tell of it.
+	HandOver func(ctx context.Context, id scrollback.ConversationID, agent string) (string, error)
 	// Listing is how a list of these conversations is written; nil writes whole ids.
 	Listing func([]scrollback.Conversation) Listing
 

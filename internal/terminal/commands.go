@@ -44,6 +44,8 @@ func commands() []command {
 		{name: "/add", takes: i18n.ChatTakesFolder, needed: true, run: (*chat).addFolder},
 		{name: "/save", takes: i18n.ChatTakesFile, needed: true, about: true,
 			run: (*chat).saveFile},
+		{name: "/handoff", takes: i18n.ChatTakesAgent, needed: true, about: true,
+			run: (*chat).handOver},
 		{name: "/context", about: true, run: (*chat).showContext},
 		{name: "/compact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
 			return c.receiptPrinter(w)(c.o.View.Compact(ctx, c.id, engine.CompactRequest{Force: true}))

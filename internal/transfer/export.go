@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"iter"
 	"strings"
@@ -19,6 +20,7 @@ import (
 type ExportRequest struct {
 	Format      string
 	Materialize bool
+	Folder      string                      // where it goes on, for the formats of tools that work in one; empty leaves its own
 	Progress    func(messages, total int64) // may be nil
 }
 
@@ -50,9 +52,29 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		if err := t.store.Hashes.Check(ctx, c.ID); err != nil {
 			return err
 		}
+		if q.Folder != "" {
+			c = movedTo(c, q.Folder)
+		}
 		return f.Write(w, c, t.pathEntries(ctx, v, c, 0))
 	}
 	return scrollback.ParamErrorf(op, "format", i18n.UnknownFormat, q.Format, strings.Join(t.Formats().Exports, ", "))
+}
+
+// movedTo returns a conversation that goes on in a folder. What its tool said of another one goes.
+func movedTo(c scrollback.Conversation, folder string) scrollback.Conversation {
+	var fields map[string]map[string]json.RawMessage
+	if json.Unmarshal(c.Meta, &fields) == nil {
+		for _, of := range fields {
+			var was string
+			if raw, ok := of["cwd"]; ok && (json.Unmarshal(raw, &was) != nil || was != folder) {
+				c.Meta = nil
+			}
+		}
+	} else {
+		c.Meta = nil
+	}
+	c.Roots = []string{folder}
+	return c
 }
 
 // pathEntries returns the messages of a conversation's path after a seq, with what a turn has written that is no

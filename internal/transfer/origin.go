@@ -105,7 +105,7 @@ func (b *sessionImport) chooseConversation(ctx context.Context, c *importing) er
 		return nil
 	}
 	if found == nil && of == nil {
-		if c.ID, err = findExported(ctx, b.im, s.Origin.ID); err != nil || c.ID != "" {
+		if c.ID, err = findExported(ctx, b.im, s.Source); err != nil || c.ID != "" {
 			return err
 		}
 	}

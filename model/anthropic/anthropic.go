@@ -62,7 +62,9 @@ func New(at remote.Endpoint) *Model {
 
 // Facts implements model.Model.
 func (m *Model) Facts() model.Facts {
-	return model.Facts{Name: m.name, Dialect: window.Anthropic(), Searches: true, APIs: []string{model.APIMessages}}
+	d := window.Anthropic()
+	d.BoundReasoning = findHabit(m.id).bound
+	return model.Facts{Name: m.name, Dialect: d, Searches: true, APIs: []string{model.APIMessages}}
 }
 
 // maxPauses bounds how often one answer is continued after a pause.

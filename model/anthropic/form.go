@@ -19,6 +19,7 @@ const (
 type modelHabit struct {
 	form    thinkingForm
 	always  bool     // its thinking cannot be turned off
+	bound   bool     // its thinking is refused once what stood before it has changed
 	efforts []string // that it knows
 }
 
@@ -29,10 +30,11 @@ var habits = []struct {
 	since    version10
 	habit    modelHabit
 }{
-	{"fable mythos", 0, modelHabit{adaptive, true, []string{"low", "medium", "high", "xhigh", "max"}}},
-	{"opus sonnet", 55, modelHabit{adaptive, true, []string{"low", "medium", "high", "xhigh", "max"}}},
-	{"", 47, modelHabit{adaptive, false, []string{"low", "medium", "high", "xhigh", "max"}}},
-	{"", 46, modelHabit{adaptive, false, []string{"low", "medium", "high", "max"}}},
+	{"fable mythos", 51, modelHabit{adaptive, true, true, []string{"low", "medium", "high", "xhigh", "max"}}},
+	{"fable mythos", 0, modelHabit{adaptive, true, false, []string{"low", "medium", "high", "xhigh", "max"}}},
+	{"opus sonnet", 55, modelHabit{adaptive, true, true, []string{"low", "medium", "high", "xhigh", "max"}}},
+	{"", 47, modelHabit{adaptive, false, false, []string{"low", "medium", "high", "xhigh", "max"}}},
+	{"", 46, modelHabit{adaptive, false, false, []string{"low", "medium", "high", "max"}}},
 	{"", 37, modelHabit{form: manual}},
 	{"", 0, modelHabit{form: cannot}},
 }
@@ -63,7 +65,7 @@ func findHabit(id string) modelHabit {
 	} else if strings.Contains(name, "claude-2") || strings.Contains(name, "claude-instant") {
 		return modelHabit{form: cannot}
 	} else if strings.Contains(name, "claude") {
-		return modelHabit{adaptive, false, []string{"low", "medium", "high"}}
+		return modelHabit{adaptive, false, false, []string{"low", "medium", "high"}}
 	} else {
 		return modelHabit{form: manual}
 	}

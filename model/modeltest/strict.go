@@ -53,6 +53,7 @@ type Refused struct {
 	Code   string
 	Param  string
 	Words  string
+	Body   int // which of the bodies it is of, from 0
 }
 
 // WithWords returns the refusal with its words.
@@ -100,7 +101,9 @@ func (s *Strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.bodies = append(s.bodies, body)
 	s.heads = append(s.heads, r.Header.Clone())
 	if why != nil {
-		s.refused = append(s.refused, *why)
+		refused := *why
+		refused.Body = len(s.bodies) - 1
+		s.refused = append(s.refused, refused)
 	}
 	s.mu.Unlock()
 	if why != nil {

@@ -10,16 +10,27 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/claudecode"
 	"github.com/scrollback-ai/scrollback/transcript/cline"
 	"github.com/scrollback-ai/scrollback/transcript/codex"
+	"github.com/scrollback-ai/scrollback/transcript/copilotcli"
 	"github.com/scrollback-ai/scrollback/transcript/crush"
+	"github.com/scrollback-ai/scrollback/transcript/cursor"
+	"github.com/scrollback-ai/scrollback/transcript/deepseek"
 	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
+	"github.com/scrollback-ai/scrollback/transcript/geminiapps"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/goose"
+	"github.com/scrollback-ai/scrollback/transcript/grok"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
+	"github.com/scrollback-ai/scrollback/transcript/jan"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
+	"github.com/scrollback-ai/scrollback/transcript/kimicli"
 	"github.com/scrollback-ai/scrollback/transcript/librechat"
+	"github.com/scrollback-ai/scrollback/transcript/lmstudio"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
 	"github.com/scrollback-ai/scrollback/transcript/opencode"
 	"github.com/scrollback-ai/scrollback/transcript/openwebui"
+	"github.com/scrollback-ai/scrollback/transcript/pi"
+	"github.com/scrollback-ai/scrollback/transcript/qwencode"
+	"github.com/scrollback-ai/scrollback/transcript/vscodechat"
 )
 
 // Importers lists what can be read, in the order they are tried.
@@ -40,6 +51,20 @@ func Tools() []transcript.Tool {
 		cline.Tool{},
 		aider.Tool{},
 		geminicli.Tool{},
+		pi.Tool{},
+		pi.OpenClaw(),
+		qwencode.Tool{},
+		copilotcli.Tool{},
+		opencode.Kilo(),
+		opencode.MiMoCode(),
+		vscodechat.Tool{},
+		cursor.Tool{},
+		kimicli.Tool{},
+		deepseek.Tool{},
+		grok.Tool{},
+		jan.Tool{},
+		geminiapps.Tool{},
+		lmstudio.Tool{},
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},
@@ -50,5 +75,5 @@ func Tools() []transcript.Tool {
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
 	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, claudecode.Format{},
-		codex.Tool{}}
+		codex.Tool{}, opencode.Tool{}}
 }

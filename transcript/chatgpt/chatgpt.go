@@ -43,7 +43,7 @@ func (Tool) Homes(transcript.Machine) []string { return nil }
 // Sniff implements transcript.Tool: a conversation has a mapping.
 func (Tool) Sniff(name string, head []byte) bool {
 	seen := transcript.ItemHeadFields(head)
-	if transcript.RecognizeUnread(head) != "" {
+	if transcript.IsForeign(head) {
 		return false
 	}
 	return seen["mapping"] || isConversations(name) && seen["title"] && seen["create_time"] && !seen["uuid"]

@@ -47,7 +47,7 @@ func (Tool) Homes(m transcript.Machine) []string {
 	if m.Home == "" {
 		return nil
 	}
-	return []string{joinPath(m.Home, ".claude/projects")}
+	return []string{joinPath(m.Home, ".claude/projects"), joinPath(m.Home, ".config/claude/projects")}
 }
 
 // joinPath names a file below a folder of this machine, whichever way its system writes paths.
@@ -60,7 +60,7 @@ func joinPath(folder, name string) string {
 
 // Sniff implements transcript.Tool.
 func (Tool) Sniff(name string, head []byte) bool {
-	return name != typed && isSession(head) && transcript.RecognizeUnread(head) == ""
+	return name != typed && isSession(head) && !transcript.IsForeign(head)
 }
 
 // typed is the file with what was typed in all sessions: prompts without answers.

@@ -141,9 +141,9 @@ func TestRealFiles(t *testing.T) {
 
 func TestHomes(t *testing.T) {
 	for _, c := range []struct{ home, variable, want string }{
-		{"/home/u", "", "/home/u/.claude/projects"},
+		{"/home/u", "", "/home/u/.claude/projects /home/u/.config/claude/projects"},
 		{"/home/u", "/srv/claude/", "/srv/claude/projects"},
-		{`C:\Users\u`, "", `C:\Users\u\.claude\projects`},
+		{`C:\Users\u`, "", `C:\Users\u\.claude\projects C:\Users\u\.config\claude\projects`},
 		{"", "", ""},
 	} {
 		got := claudecode.Tool{}.Homes(transcript.Machine{Home: c.home, Getenv: func(name string) string {

@@ -1,4 +1,4 @@
-// Package cline reads the conversations of Cline and Roo Code, which keep a folder a task
+// Package cline reads the conversations of Cline, Roo Code and the older extension of Kilo, which keep a folder a task
 // beside the settings of the editor, and of Cline on the command line, which keeps a folder
 // a session.
 //
@@ -24,6 +24,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/editors"
 )
 
 // Name is the tool's name, and metaKey that of its fields in meta.
@@ -47,52 +48,16 @@ type Tool struct{}
 // Name implements transcript.Tool.
 func (Tool) Name() string { return Name }
 
-// editors are the folders of the editors that such extensions run in.
-var editors = []string{
-	"Code", "Code - Insiders", "Code - OSS", "VSCodium", "VSCodium - Insiders", "Cursor", "Windsurf", "Windsurf - Next",
-	"Trae", "Kiro",
-	"Antigravity", "Positron", "Void",
-}
-
-// servers are the folders of editors on a machine that is worked on from another one.
-var servers = []string{
-	".vscode-server", ".vscode-server-insiders", ".vscode-remote", ".cursor-server", ".windsurf-server",
-	".vscodium-server", ".trae-server",
-	".antigravity-server",
-}
-
 // extensions are the folders of the extensions.
 var extensions = []string{
 	"saoudrizwan.claude-dev", "saoudrizwan.cline-nightly", "rooveterinaryinc.roo-cline",
-	"rooveterinaryinc.roo-code-nightly",
+	"rooveterinaryinc.roo-code-nightly", "kilocode.kilo-code",
 }
 
 // Homes implements transcript.Tool.
 func (Tool) Homes(m transcript.Machine) []string {
-	base := path.Join(m.Home, ".config")
-	switch m.System {
-	case "darwin":
-		base = path.Join(m.Home, "Library/Application Support")
-	case "windows":
-		if base = m.Getenv("APPDATA"); base == "" {
-			base = path.Join(m.Home, "AppData/Roaming")
-		}
-	default:
-		if dir := m.Getenv("XDG_CONFIG_HOME"); dir != "" {
-			base = dir
-		}
-	}
-	var users, out []string
-	for _, e := range editors {
-		users = append(users, path.Join(base, e, "User"))
-	}
-	for _, s := range servers {
-		users = append(users, path.Join(m.Home, s, "data/User"))
-	}
-	if dir := m.Getenv("VSCODE_PORTABLE"); dir != "" {
-		users = append(users, path.Join(dir, "user-data/User"))
-	}
-	for _, user := range users {
+	var out []string
+	for _, user := range editors.UserFolders(m) {
 		for _, e := range extensions {
 			out = append(out, path.Join(user, "globalStorage", e))
 		}

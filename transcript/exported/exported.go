@@ -52,6 +52,10 @@ type Format struct {
 	// and damaged, the whole ones are kept. May be nil.
 	Lists []string
 
+	// Field is the field of the object that a file is, whose list has the items; empty for a file
+	// that is the list, an item, or lines with one each.
+	Field string
+
 	// Talk makes a talk of an item of a file; nil if nothing is said in it. An error says
 	// what is wrong with the item.
 	Talk func(a *Assets, item json.RawMessage) (*Talk, error)
@@ -120,7 +124,7 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 		seen := map[string]bool{}
 		assets := FilesBeside(p, s.Name)
 		first := true
-		for item, err := range readItems(file) {
+		for item, err := range f.readItems(file) {
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -275,6 +279,60 @@ type fileItem struct {
 	raw   json.RawMessage
 	fault string
 	torn  []byte // what is damaged
+}
+
+// readItems yields the items of a file. An error is not the file's.
+func (f Format) readItems(r io.Reader) iter.Seq2[fileItem, error] {
+	if f.Field == "" {
+		return readItems(r)
+	}
+	return func(yield func(fileItem, error) bool) {
+		d := transcript.NewDocument(r, MaxTalk)
+		for {
+			name, err := d.Next()
+			if transcript.IsEnd(err) {
+				return
+			}
+			if err == nil && name != f.Field {
+				_, err = d.Value()
+			}
+			if err != nil {
+				yieldFault(d, err, yield)
+				return
+			}
+			if name == f.Field && !yieldItems(d, yield) {
+				return
+			}
+		}
+	}
+}
+
+// yieldFault yields what is wrong with a document, and reports whether to go on.
+func yieldFault(d *transcript.Document, err error, yield func(fileItem, error) bool) bool {
+	bad, ours := d.ExplainFault(err)
+	if !ours {
+		yield(fileItem{}, err)
+		return false
+	}
+	return yield(fileItem{line: bad.Line, fault: bad.Reason, torn: d.TornItem()}, nil)
+}
+
+// yieldItems yields the items of a document's list, and reports whether more can be read.
+func yieldItems(d *transcript.Document, yield func(fileItem, error) bool) bool {
+	damaged := false
+	for raw, err := range d.Items() {
+		if err != nil {
+			damaged = true
+			if !yieldFault(d, err, yield) {
+				return false
+			}
+			continue
+		}
+		if !yield(fileItem{raw: raw, line: d.CurrentLine()}, nil) {
+			return false
+		}
+	}
+	return !damaged
 }
 
 // readItems yields the items of a file that is a list, one object, or lines with one each. An

@@ -183,6 +183,17 @@ func (r Row) Text(column string) string {
 	return ""
 }
 
+// Bytes returns a value as it is stored; nil for NULL and for numbers.
+func (r Row) Bytes(column string) []byte {
+	switch v := r.columnValue(column).(type) {
+	case string:
+		return []byte(v)
+	case []byte:
+		return v
+	}
+	return nil
+}
+
 // Int returns a value as a whole number; 0 for NULL and for what is not a number. A column that is
 // declared as a time is Unix ms.
 func (r Row) Int(column string) int64 {

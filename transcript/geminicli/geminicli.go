@@ -46,7 +46,7 @@ func (Format) Name() string { return Name }
 // with its history. Lines of Claude Code have a type or a parent as well.
 func (Format) Sniff(head []byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n")
-	if !bytes.HasPrefix(head, []byte("{")) || transcript.RecognizeUnread(head) != "" {
+	if !bytes.HasPrefix(head, []byte("{")) || transcript.IsForeign(head) {
 		return false
 	}
 	if seen := transcript.HeadFields(head); seen["agent"] && (seen["messages"] || seen["version"]) {

@@ -40,7 +40,7 @@ func (Format) Name() string { return "jsonl" }
 func (Format) Sniff(head []byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(transcript.DecodeUTF8Head(head), []byte("\uFEFF")), " \t\r\n\x00")
 	line, _, whole := bytes.Cut(head, []byte("\n"))
-	if transcript.RecognizeUnread(head) != "" {
+	if transcript.IsForeign(head) {
 		return false
 	}
 	if sniffForms(head) {

@@ -113,6 +113,10 @@ func readCounts(db *foreign.DB) (ids []string, all map[string]*sessionCounts, er
 // readHeads reads the sessions without what they have.
 func readHeads(db *foreign.DB) (ids []string, all map[string]*sessionCounts, err error) {
 	all = map[string]*sessionCounts{}
+	copies, err := readCopies(db)
+	if err != nil {
+		return nil, nil, err
+	}
 	for r, err := range db.QueryRows("SELECT id, time_created, time_updated, " +
 		db.ColumnOr("session", "parent_id", "NULL") + ", " +
 		db.ColumnOr("session", "revert", "NULL") + " FROM session ORDER BY time_created, id") {
@@ -120,7 +124,7 @@ func readHeads(db *foreign.DB) (ids []string, all map[string]*sessionCounts, err
 			return nil, nil, err
 		}
 		id := r.Text("id")
-		if id == "" || all[id] != nil {
+		if id == "" || all[id] != nil || copies[id] {
 			continue
 		}
 		updated := int64(toMillis(r.Int("time_updated")))
@@ -129,6 +133,26 @@ func readHeads(db *foreign.DB) (ids []string, all map[string]*sessionCounts, err
 			stamp: fmt.Sprintf("%d,%s", updated, r.Text("revert"))}
 	}
 	return ids, all, nil
+}
+
+// copyTables are where MiMo Code notes which sessions it copied from other tools, which are read there.
+var copyTables = []string{"external_import", "claude_import"}
+
+// readCopies returns the sessions that were copied from other tools.
+func readCopies(db *foreign.DB) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, table := range copyTables {
+		if !db.HasTable(table, "session_id") {
+			continue
+		}
+		for r, err := range db.QueryRows("SELECT session_id FROM " + table) {
+			if err != nil {
+				return nil, err
+			}
+			out[r.Text("session_id")] = true
+		}
+	}
+	return out, nil
 }
 
 // readSums reads what the sessions have.

@@ -20,13 +20,13 @@ type foundFiles struct {
 const maxFound = 100_000
 
 // findFiles looks at a place: a file, the tool's folder, its storage, or a folder of exports.
-func findFiles(p transcript.Place) (f foundFiles, err error) {
+func (o *offspring) findFiles(p transcript.Place) (f foundFiles, err error) {
 	if p.Name != "." && p.Name != "" {
 		info, err := fs.Stat(p.FS, p.Name)
 		switch {
 		case err != nil:
 			return f, err
-		case !info.IsDir() && isDatabase(p, p.Name):
+		case !info.IsDir() && o.isDatabase(p, p.Name):
 			f.databases = []string{p.Name}
 			return f, nil
 		case !info.IsDir():
@@ -49,7 +49,7 @@ func findFiles(p transcript.Place) (f foundFiles, err error) {
 		case e.IsDir() && e.Name() == "session" && isFolder(p.FS, path.Join(at, "message")):
 			f.storage = at
 		case e.IsDir():
-		case databaseName.MatchString(e.Name()) && isDatabase(p, name):
+		case o.database.MatchString(e.Name()) && o.isDatabase(p, name):
 			f.databases = append(f.databases, name)
 		case path.Ext(e.Name()) == ".json" && isExport(p.FS, name):
 			f.exports = append(f.exports, name)
@@ -65,11 +65,11 @@ func isFolder(files fs.FS, name string) bool {
 
 // isDatabase reports whether a file begins as a database does, or one with the tool's name
 // for it is empty or damaged, which reading it will say.
-func isDatabase(p transcript.Place, name string) bool {
+func (o *offspring) isDatabase(p transcript.Place, name string) bool {
 	if p.Path == "" {
 		return false
 	}
-	return databaseName.MatchString(path.Base(name)) ||
+	return o.database.MatchString(path.Base(name)) ||
 		strings.HasPrefix(string(readHead(p.FS, name, 16)), "SQLite format 3")
 }
 

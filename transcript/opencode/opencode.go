@@ -1,5 +1,5 @@
-// Package opencode reads the conversations of opencode: from its database, from the files of
-// older versions, and from what "opencode export" writes.
+// Package opencode reads the conversations of opencode, and of tools that grew out of it (Kilo, MiMo Code): from
+// their databases, from the files of older versions, and from what "opencode export" writes.
 //
 // Words it adds: stored session (a conversation as the tool keeps it, from any of the three),
 // part (a piece of a message; a call and its result are one), removed message (one that was
@@ -27,49 +27,72 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Name is the tool's name, and metaKey that of its fields in meta.
-const (
-	Name    = "opencode"
-	metaKey = "opencode"
-)
+// Name is the name of opencode.
+const Name = "opencode"
 
 // known says which versions the tables are known of.
 const known = "opencode 1.2 to 1.18"
 
-// Tool is the tool. The zero value is ready.
-type Tool struct{}
+// Tool is opencode, or one that grew out of it. The zero value is opencode.
+type Tool struct{ as *offspring }
+
+// offspring is a tool that keeps what opencode keeps, under its own name.
+type offspring struct {
+	name     string
+	folder   string // of its data
+	database *regexp.Regexp
+	variable string // that names a database
+}
+
+var (
+	opencode = &offspring{Name, "opencode", regexp.MustCompile(`^opencode(-[A-Za-z0-9._-]+)?\.db$`), "OPENCODE_DB"}
+	kilo     = &offspring{"kilo", "kilo", regexp.MustCompile(`^kilo(-[A-Za-z0-9._-]+)?\.db$`), "KILO_DB"}
+	mimo     = &offspring{"mimo-code", "mimocode", regexp.MustCompile(`^mimocode(-[A-Za-z0-9._-]+)?\.db$`), "MIMOCODE_DB"}
+)
+
+// Kilo returns the tool that reads the conversations of Kilo on the command line.
+func Kilo() Tool { return Tool{kilo} }
+
+// MiMoCode returns the tool that reads the conversations of MiMo Code.
+func MiMoCode() Tool { return Tool{mimo} }
+
+// kind returns which tool it is.
+func (t Tool) kind() *offspring {
+	if t.as == nil {
+		return opencode
+	}
+	return t.as
+}
 
 // Name implements [transcript.Tool].
-func (Tool) Name() string { return Name }
+func (t Tool) Name() string { return t.kind().name }
 
 // Homes implements [transcript.Tool].
-func (Tool) Homes(m transcript.Machine) []string {
+func (t Tool) Homes(m transcript.Machine) []string {
+	kind := t.kind()
 	share := m.Getenv("XDG_DATA_HOME")
 	if share == "" {
 		share = filepath.Join(m.Home, ".local", "share")
 	}
-	folder := filepath.Join(share, "opencode")
+	folder := filepath.Join(share, kind.folder)
 	out := []string{folder}
-	if db := m.Getenv("OPENCODE_DB"); db != "" && db != ":memory:" {
+	if db := m.Getenv(kind.variable); db != "" && db != ":memory:" {
 		if !filepath.IsAbs(db) {
 			db = filepath.Join(folder, db)
 		}
-		if filepath.Dir(db) != folder || !databaseName.MatchString(filepath.Base(db)) {
+		if filepath.Dir(db) != folder || !kind.database.MatchString(filepath.Base(db)) {
 			out = append(out, db)
 		}
 	}
 	return out
 }
 
-// databaseName is what the tool calls its databases: one a release channel.
-var databaseName = regexp.MustCompile(`^opencode(-[A-Za-z0-9._-]+)?\.db$`)
-
-// Sniff implements [transcript.Tool].
-func (Tool) Sniff(name string, head []byte) bool {
+// Sniff implements [transcript.Tool]. One export is as the other, so that only opencode knows them.
+func (t Tool) Sniff(name string, head []byte) bool {
 	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
-		return databaseName.MatchString(path.Base(name))
+		return t.kind().database.MatchString(path.Base(name))
 	}
-	return exported.Match(head)
+	return t.kind() == opencode && exported.Match(head)
 }
 
 // exported is how an exported conversation begins, and exportID which one it is.
@@ -80,9 +103,9 @@ var (
 
 // Sessions implements [transcript.Tool]: those of the databases, then those of older files
 // that no database has, then exports.
-func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
+func (t Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
-		f, err := findFiles(p)
+		f, err := t.kind().findFiles(p)
 		if err != nil {
 			yield(transcript.Session{}, err)
 			return
@@ -115,12 +138,12 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 }
 
 // Read implements [transcript.Tool].
-func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+func (t Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		var all []*storedSession
 		var err error
 		switch {
-		case isDatabase(p, s.Name):
+		case t.kind().isDatabase(p, s.Name):
 			all, err = readDatabase(ctx, p, s)
 		case strings.Contains("/"+s.Name, "/session/"):
 			all, err = readFiles(ctx, p.FS, s.Name)
@@ -134,7 +157,7 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 			yield(transcript.Entry{}, err)
 			return
 		}
-		w := &entryWriter{yield: yield, live: p.IsLive(s),
+		w := &entryWriter{yield: yield, live: p.IsLive(s), key: strings.ReplaceAll(t.Name(), "-", "_"),
 			side: func(name string) (string, bool) { return fullText(p.FS, s.Name, name) }}
 		w.writeAll(all)
 	}

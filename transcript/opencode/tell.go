@@ -15,6 +15,7 @@ import (
 
 // messageBuilder makes entries of one message.
 type messageBuilder struct {
+	key    string // of the tool's fields in meta
 	m      *message
 	side   func(string) (string, bool)
 	left   map[string]int
@@ -211,7 +212,7 @@ func (t *messageBuilder) endStatus() (status scrollback.Status, meta json.RawMes
 	if m.Path.Cwd != t.folder {
 		kept.Cwd = m.Path.Cwd
 	}
-	if meta = transcript.MarshalObject(map[string]any{metaKey: kept}); string(meta) == `{"`+metaKey+`":{}}` {
+	if meta = transcript.MarshalObject(map[string]any{t.key: kept}); string(meta) == `{"`+t.key+`":{}}` {
 		return status, nil
 	}
 	return status, meta

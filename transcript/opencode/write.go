@@ -14,6 +14,7 @@ type entryWriter struct {
 	yield func(transcript.Entry, error) bool
 	gone  bool
 	live  bool
+	key   string                            // of the tool's fields in meta
 	side  func(noted string) (string, bool) // the whole of an output
 }
 
@@ -51,7 +52,7 @@ func (w *entryWriter) writeAll(all []*storedSession) {
 		}
 		var of *transcript.AgentOf
 		if i > 0 {
-			of = &transcript.AgentOf{Source: s.ParentID, CallID: started[s.ID]}
+			of = &transcript.AgentOf{Source: sourceOf(s.ParentID), CallID: started[s.ID]}
 		}
 		w.writeSession(s, kept, held, of)
 	}
@@ -81,7 +82,7 @@ func (s *storedSession) completeMessages(live bool) (kept []*message, held bool)
 func (w *entryWriter) writeSession(s *storedSession, kept []*message, held bool, of *transcript.AgentOf) {
 	c := &scrollback.Conversation{Title: s.Title, Model: s.Model.ID, CreatedAt: int64(s.Time.Created),
 		UpdatedAt: int64(s.Time.Updated)}
-	c.Meta = transcript.MarshalObject(map[string]any{metaKey: struct {
+	c.Meta = transcript.MarshalObject(map[string]any{w.key: struct {
 		Folder   string `json:"directory,omitempty"`
 		Version  string `json:"version,omitempty"`
 		Slug     string `json:"slug,omitempty"`
@@ -96,23 +97,23 @@ func (w *entryWriter) writeSession(s *storedSession, kept []*message, held bool,
 			c.Model = m.ModelID
 		}
 	}
-	w.emitEntry(transcript.Entry{Source: s.ID, Conversation: c, Agent: of,
+	w.emitEntry(transcript.Entry{Source: sourceOf(s.ID), Conversation: c, Agent: of,
 		Origin: &scrollback.Origin{ID: s.ID, Folder: s.Directory}})
 	for _, reason := range s.bad {
-		w.emitEntry(transcript.Entry{Source: s.ID, Bad: &transcript.Bad{Reason: reason}})
+		w.emitEntry(transcript.Entry{Source: sourceOf(s.ID), Bad: &transcript.Bad{Reason: reason}})
 	}
 	left := map[string]int{}
 	nodes := make([]tree.Node, 0, len(kept))
 	for _, m := range kept {
-		t := &messageBuilder{m: m, side: w.side, left: left, folder: s.Directory}
+		t := &messageBuilder{m: m, key: w.key, side: w.side, left: left, folder: s.Directory}
 		nodes = append(nodes, tree.Node{ID: m.ID, Parent: findParent(m, nodes, kept), Entries: t.makeEntries()})
 	}
-	for e := range tree.WalkEntries(s.ID, nodes, s.findLeaf(kept)) {
+	for e := range tree.WalkEntries(sourceOf(s.ID), nodes, s.findLeaf(kept)) {
 		if w.emitEntry(e); w.gone {
 			return
 		}
 	}
-	w.emitEntry(transcript.Entry{Source: s.ID, End: &transcript.End{Held: held, Left: left}})
+	w.emitEntry(transcript.Entry{Source: sourceOf(s.ID), End: &transcript.End{Held: held, Left: left}})
 }
 
 // findParent returns the message that came before m when it was said: the nearest earlier one

@@ -9,8 +9,11 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/all"
 )
 
-// services are tools that are no agents of this machine.
-var services = map[string]bool{"chatgpt": true, "claude": true, "librechat": true, "open-webui": true}
+// services are tools that are no agents of this machine: services of the net, chats of desktops, and agents of which no
+// more is known than where they keep what was said.
+var services = map[string]bool{"chatgpt": true, "claude": true, "librechat": true, "open-webui": true,
+	"deepseek": true, "grok": true, "gemini-apps": true, "jan": true, "lm-studio": true, "kimi-cli": true,
+	"mimo-code": true}
 
 // What is read of agents is called as the table of agents calls it, and found by the names of programs; a service keeps
 // its name.

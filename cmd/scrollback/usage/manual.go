@@ -50,6 +50,7 @@ var Groups = []struct {
 	}},
 	{i18n.GroupMove, []Example{
 		{"export", `scrollback export latest -o talk.jsonl`},
+		{"handoff", `scrollback handoff latest --to claude --print`},
 		{"archive", `scrollback archive latest`},
 		{"import", `scrollback import talk.jsonl`},
 		{"watch", `scrollback watch --mask`},

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/handoff"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/server/access"
 	"github.com/scrollback-ai/scrollback/internal/server/language"
@@ -67,9 +68,10 @@ func (a *api) addTransfer() {
 			return writePlainJSON(w, out)
 		})
 	addSample(a)
+	addBrief(a)
 	a.addRaw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
 		Summary: "Export a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
-			queryParam("format", huma.TypeString, "bundle (the default), jsonl, claude-code, codex, gemini-cli, mtm or ipynb"),
+			queryParam("format", huma.TypeString, "bundle (the default), jsonl, claude-code, codex, gemini-cli, opencode, mtm or ipynb"),
 			queryParam("materialize", huma.TypeBoolean, "Whether a bundle holds the files of its segments.")},
 		Responses: spec.Responses(http.StatusOK, spec.FileContent("application/zstd"),
 			spec.FileContent("application/x-ndjson"),
@@ -93,6 +95,30 @@ func (a *api) addTransfer() {
 				panic(http.ErrAbortHandler) // a cut-off file must not look whole
 			}
 			return err
+		})
+}
+
+// agentBrief is what an agent is told first.
+type agentBrief struct {
+	Brief string `json:"brief" doc:"A first prompt of at most 1,500 tokens."`
+}
+
+// addBrief adds what another agent is told that goes on with a conversation.
+func addBrief(a *api) {
+	huma.Register(a.huma, huma.Operation{OperationID: "brief", Method: http.MethodGet,
+		Path:    "/api/conversations/{id}/brief",
+		Summary: "What another agent is told first that goes on with a conversation"},
+		func(ctx context.Context, in *ConversationPath) (*body[agentBrief], error) {
+			id, err := a.resolveID(ctx, in.ID)
+			if err != nil {
+				return nil, err
+			}
+			talk, err := handoff.ReadTalk(ctx, a.viewFor(ctx), id)
+			if err != nil {
+				return nil, err
+			}
+			text, err := handoff.WriteBrief(talk)
+			return &body[agentBrief]{agentBrief{text}}, err
 		})
 }
 
@@ -143,6 +169,8 @@ func formatFile(format string) (media, ending string) {
 		return "application/zstd", ".bundle"
 	case "mtm":
 		return "application/json", ".mtm"
+	case "opencode":
+		return "application/json", ".json"
 	case "ipynb":
 		return "application/x-ipynb+json", ".ipynb"
 	}

@@ -121,7 +121,7 @@ func fullAccount(step int) *scrollback.SentRequest {
 		Instructions: "i", Tools: "t", Environment: "e", Segments: []scrollback.SegmentID{"s1", "s2"},
 		Summary: &scrollback.ViewSummary{Segment: "s2", FirstSeq: 1, LastSeq: 4, Tokens: 30}, Carried: []int64{2},
 		Pinned: []int64{1, 3}, PinnedTokens: 700,
-		First: 5, Last: 9, Prompt: 9, Again: []int{0, 2},
+		First: 5, Last: 9, Prompt: 9, FoldedAt: 6, Again: []int{0, 2},
 		Web: &scrollback.SentSearch{Query: "海 tide", Results: 3, Chars: 150}, Hash: "h"}
 }
 

@@ -6,11 +6,16 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"modernc.org/libc"
+	modernc "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest"
@@ -85,7 +90,51 @@ func TestSQLite(t *testing.T) {
 	drivertest.Run(t, open)
 	t.Run("Feed", func(t *testing.T) { feedtest.Run(t, open) })
 	t.Run("Plans", func(t *testing.T) { checkPlans(t, seen.queries) })
+	t.Run("Compiled", func(t *testing.T) { checkCompiledOnce(t, seen.queries) })
 	t.Run("Steps", func(t *testing.T) { checkStepPlans(t, seen.queries) })
+}
+
+// checkCompiledOnce reports statements that SQLite compiles anew each time they are bound. It tells that only to who
+// asks the statement itself, which the driver does not hand out.
+func checkCompiledOnce(t *testing.T, queries []string) {
+	path := newEmptyFile(t)
+	conn, err := (&modernc.Driver{}).Open(fileDSN(path, "rwc", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if len(queries) < 100 {
+		t.Fatalf("only %d statements", len(queries))
+	}
+	tls := libc.NewTLS()
+	defer tls.Close()
+	for _, query := range queries {
+		if begins := strings.Fields(query)[0]; begins != "SELECT" && begins != "WITH" {
+			continue
+		}
+		s, err := prepareStatement(t.Context(), conn, query)
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		args := make([]any, len(s.args))
+		for range 3 {
+			bound, err := s.bindArgs(args)
+			if err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+			if rows, err := s.driverStatement.QueryContext(t.Context(), bound); err == nil { // else it takes no nulls
+				rows.Close()
+			}
+		}
+		handle := uintptr(reflect.ValueOf(s.driverStatement).Elem().FieldByName("pstmt").Uint())
+		n := sqlite3.Xsqlite3_stmt_status(tls, handle, sqlite3.SQLITE_STMTSTATUS_REPREPARE, 0)
+		if n > 0 && !strings.Contains(query, "agent_of = $5") { // of a list that nobody asks for in a turn
+			t.Errorf("compiled %d times more: %s", n, query)
+		}
+		if err := s.driverStatement.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // stepPlans are how statements find their rows that could also find them by reading

@@ -42,7 +42,7 @@ func (r *readers) prepareOnce(ctx context.Context, query string) (*sql.Stmt, err
 	if s := r.findPrepared(query); s != nil {
 		return s, nil
 	}
-	s, err := r.db.PrepareContext(ctx, query)
+	s, err := r.db.PrepareContext(ctx, keepPlan(query))
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (i *inspection) Query(ctx context.Context, scan func(sqlstore.Row) error, q
 	s := i.statements[query]
 	if s == nil {
 		var err error
-		if s, err = i.conn.PrepareContext(ctx, query); err != nil {
+		if s, err = i.conn.PrepareContext(ctx, keepPlan(query)); err != nil {
 			return err
 		}
 		i.statements[query] = s

@@ -1,6 +1,17 @@
 package sqlite
 
-import sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
+import (
+	"regexp"
+
+	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
+)
+
+// boundLimit finds a limit that is a parameter.
+var boundLimit = regexp.MustCompile(`LIMIT (\$\d+)`)
+
+// keepPlan writes a statement so that it is compiled once. SQLite plans by the value of a limit that is a bare
+// parameter, and so compiles the statement anew each time it is bound, which takes longer than most of them run.
+func keepPlan(query string) string { return boundLimit.ReplaceAllString(query, "LIMIT ($1 + 0)") }
 
 // newestMessage is the number of the newest message.
 const newestMessage = `coalesce((SELECT max(n) FROM messages), 0)`

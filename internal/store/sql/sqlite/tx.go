@@ -130,7 +130,7 @@ type driverStatement interface {
 // prepareStatement prepares a statement on a driver's connection. Its marks become plain ones: a
 // driver looks up the name of each that has a name, with every call.
 func prepareStatement(ctx context.Context, conn driver.Conn, query string) (*statement, error) {
-	text, places, err := replaceMarks(query)
+	text, places, err := replaceMarks(keepPlan(query))
 	if err != nil {
 		return nil, err
 	}

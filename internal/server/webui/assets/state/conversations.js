@@ -222,6 +222,15 @@ export async function fork(c) {
   return fresh;
 }
 
+// brief reads what another agent is told first that goes on with one; empty if it cannot be read.
+export async function brief(id) {
+  const got = await attempt(() => api.brief(id));
+  return got ? got.brief : '';
+}
+
+// goOn are agents that go on with a conversation.
+export const goOn = ['claude-code', 'codex', 'gemini-cli', 'opencode', 'kilo', 'qwen-code', 'copilot-cli', 'pi', 'cline', 'crush', 'cursor'];
+
 // archive writes a full copy into the server's object store.
 export async function archive(c) {
   if (await attempt(() => api.archive(c.id))) say(t('side.copied', titleOf(c)));

@@ -15,10 +15,10 @@ export async function refresh() {
 const DAY = 86400000;
 
 // add makes a key. days is how long it lasts; 0 until it is revoked.
-export async function add({ name, role, projects, days, tokens, money, currency }, now = Date.now()) {
+export async function add({ name, role, projects, days, door, tokens, money, currency }, now = Date.now()) {
   hush();
   const budget = tokens || money ? { tokens_per_day: tokens || undefined, money_per_day: money || undefined, currency: (money && currency) || undefined } : undefined;
-  const made = await attempt(() => api.addKey({ name, role, projects, expires_at: days ? now + days * DAY : undefined, budget }));
+  const made = await attempt(() => api.addKey({ name, role, projects, expires_at: days ? now + days * DAY : undefined, door: door || undefined, budget }));
   if (!made) return false;
   fresh.value = made;
   await refresh();

@@ -39,6 +39,7 @@ export function Acts({ c, here, naming }) {
     ${mine && html`<${Item} name="folder" onClick=${() => { question.value = { kind: 'move', some: [c] }; }}>${t('side.move')}<//>
       <${Item} name="fork" onClick=${() => fork(c)}>${t('side.fork')}<//>`}
     <${Item} name="export" onClick=${() => { question.value = { kind: 'export', some: [c] }; }}>${t('side.exportAs')}<//>
+    <${Item} name="agent" onClick=${() => { question.value = { kind: 'handoff', c }; }}>${t('side.handoff')}<//>
     <${Item} name="copy" onClick=${() => copyLink(c)}>${t('side.link')}<//>
     ${here && html`<${Item} name="usage" onClick=${() => { question.value = { kind: 'usage', c }; }}>${t('side.usageOf')}<//>
       ${mine && html`<${Item} name="archive" onClick=${() => conversations.archive(c)}>${t('side.fullCopy')}<//>`}

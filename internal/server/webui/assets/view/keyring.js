@@ -7,6 +7,7 @@ import { say } from '../state/notices.js';
 import { question } from '../state/panels.js';
 import * as projects from '../state/projects.js';
 import { who } from '../state/session.js';
+import { doors } from '../state/settings.js';
 import { t } from '../state/words.js';
 
 function Fresh() {
@@ -21,7 +22,7 @@ function Fresh() {
     <button type="button" class="plain" onClick=${keys.forget}>${t('set.secretKept')}</button></div></div>`;
 }
 
-const blank = { name: '', role: 'write', projects: [], days: '90', tokens: '', money: '', currency: '' };
+const blank = { name: '', role: 'write', projects: [], days: '90', door: '', tokens: '', money: '', currency: '' };
 
 function Add() {
   const [f, setForm] = useState(blank);
@@ -30,7 +31,7 @@ function Add() {
   useEffect(() => { projects.refresh(); if (!whole) set({ projects: who.value.projects }); }, []);
   const submit = async (e) => {
     e.preventDefault();
-    const made = await keys.add({ name: f.name.trim(), role: f.role, projects: f.projects, days: Number(f.days), tokens: Math.floor(Number(f.tokens)) || 0, money: Number(f.money) || 0, currency: f.currency.trim() });
+    const made = await keys.add({ name: f.name.trim(), role: f.role, projects: f.projects, days: Number(f.days), door: f.door, tokens: Math.floor(Number(f.tokens)) || 0, money: Number(f.money) || 0, currency: f.currency.trim() });
     if (made) setForm({ ...blank, projects: whole ? [] : who.value.projects });
   };
   const pick = (name) => (e) => set({ projects: e.currentTarget.checked ? [...f.projects, name] : f.projects.filter((x) => x !== name) });
@@ -42,6 +43,7 @@ function Add() {
       <label><span>${t('set.lasts')}</span><select value=${f.days} onChange=${(e) => set({ days: e.currentTarget.value })}>${lasts.map(([d, name]) => html`<option key=${d} value=${d}>${name}</option>`)}</select></label></div>
     <fieldset class="several"><legend>${t('set.projects')}</legend><p class="quiet">${whole ? t('set.keyProjects') : t('set.keyProjectsOwn')}</p>
       ${projects.list.value.map((p) => html`<label key=${p.name} class="check"><input type="checkbox" checked=${f.projects.includes(p.name)} onChange=${pick(p.name)} /><span class="cut">${projects.nameOf(p)}</span></label>`)}</fieldset>
+    <label><span>${t('set.door')}</span><select value=${f.door} onChange=${(e) => set({ door: e.currentTarget.value })}>${doors.map((d) => html`<option key=${d} value=${d}>${t(d ? 'set.door.' + d : 'set.doorOfProject')}</option>`)}</select><small>${t('set.doorAbout')}</small></label>
     ${whole && html`<div class="beside">${text('tokens', t('set.tokensADay'), { type: 'number', min: 0, step: 1, placeholder: t('set.noBound') })}
       ${text('money', t('set.moneyADay'), { type: 'number', min: 0, step: 'any', placeholder: t('set.noBound') })}${text('currency', t('set.currency'), { type: 'text', maxlength: 8, placeholder: 'USD' })}</div>`}
     <div class="acts"><button type="submit" class="plain strong" disabled=${!f.name.trim() || (!whole && !f.projects.length)}>${t('set.addKey')}</button></div></form>`;
@@ -52,6 +54,7 @@ function Entry({ k }) {
   const b = k.budget;
   const facts = [`${k.role} – ${t('set.role.' + k.role)}`, k.projects.length ? k.projects.join(', ') : t('side.allProjects'),
     state === 'revoked' ? t('set.wasRevoked', day(k.revoked_at)) : state === 'expired' ? t('set.hasExpired', day(k.expires_at)) : k.expires_at ? t('set.expires', day(k.expires_at)) : t('set.untilRevoked'),
+    k.door ? t('set.doorIs', t('set.door.' + k.door)) : '',
     k.last_used_at ? t('set.used', clock(k.last_used_at)) : t('set.neverUsed'),
     b && b.tokens_per_day ? t('set.tokensOf', num(b.tokens_per_day)) : '', b && b.money_per_day ? t('set.moneyOf', num(b.money_per_day), b.currency || 'USD') : ''].filter(Boolean);
   const ask = () => { question.value = { kind: 'sure', title: t('set.revoke'), text: t('set.revokeSure', k.name), yes: t('set.revoke'), run: () => keys.revoke(k) }; };

@@ -7,6 +7,7 @@ import { Imported } from './imported.js';
 import * as conversations from '../state/conversations.js';
 import * as exports from '../state/exports.js';
 import { num, percent } from '../state/figures.js';
+import { say } from '../state/notices.js';
 import { question } from '../state/panels.js';
 import { show } from '../state/place.js';
 import * as projects from '../state/projects.js';
@@ -54,6 +55,20 @@ function Export({ some }) {
     <button type="button" data-form=${f.key} onClick=${take(f)}>${icon('export')}<span><b>${exports.nameOf(f)}</b><small>${exports.about(f)}</small></span></button></li>`)}</ul><//>`;
 }
 
+// HandOff shows how another agent goes on: the command on this machine, and the brief to paste anywhere.
+function HandOff({ c }) {
+  const [brief, setBrief] = useState(null);
+  const [agent, setAgent] = useState('claude-code');
+  useEffect(() => { let gone = false; conversations.brief(c.id).then((b) => { if (!gone) setBrief(b); }); return () => { gone = true; }; }, [c.id]);
+  const command = `scrollback handoff ${c.id} --to ${agent}`;
+  const copy = (text) => async () => { try { await navigator.clipboard.writeText(text); say(t('copied')); } catch { say(t('set.copyByHand')); } };
+  return html`<${Asked} title=${t('side.handoffTitle', conversations.titleOf(c))} wide><p>${t('side.handoffAbout')}</p>
+    <div class="oneline"><select value=${agent} aria-label=${t('side.handoffTo')} onChange=${(e) => setAgent(e.currentTarget.value)}>${conversations.goOn.map((a) => html`<option key=${a} value=${a}>${a}</option>`)}</select>
+      <input readonly value=${command} aria-label=${t('side.handoffCommand')} onFocus=${(e) => e.currentTarget.select()} /><button type="button" class="plain strong" onClick=${copy(command)}>${icon('copy')}${t('copy')}</button></div>
+    <p>${t('side.handoffBrief')}</p>${brief === null ? html`<p class="quiet">${t('loading')}</p>` : brief && html`<textarea class="brief" readonly rows="10" aria-label=${t('side.handoffBrief')}>${brief}</textarea>
+    <div class="acts"><button type="button" class="plain" onClick=${copy(brief)}>${icon('copy')}${t('copy')}</button></div>`}<//>`;
+}
+
 function Project() {
   const input = useRef(null);
   const [name, setName] = useState('');
@@ -90,7 +105,7 @@ function Sure({ title, text, yes, run }) {
     <button type="button" class="plain danger" onClick=${() => { close(); run(); }}>${yes}</button></div><//>`;
 }
 
-const kinds = { move: Move, export: Export, project: Project, usage: Usage, sure: Sure, import: Imported };
+const kinds = { move: Move, export: Export, handoff: HandOff, project: Project, usage: Usage, sure: Sure, import: Imported };
 
 export function Question() {
   const q = question.value;

@@ -1,0 +1,23 @@
+package deepseek_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback/transcript/deepseek"
+	"github.com/scrollback-ai/scrollback/transcript/tooltest"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// fixtures are by samples and descriptions: no account was at hand.
+var fixtures = tooltest.Case{Tool: deepseek.Tool{}, FS: os.DirFS("testdata/place")}
+
+func TestSuite(t *testing.T) { tooltest.Run(t, fixtures) }
+
+func TestScript(t *testing.T) { tooltest.CompareGolden(t, fixtures, "testdata/script.golden", *update) }
+
+func FuzzRead(f *testing.F) {
+	tooltest.FuzzTool(f, deepseek.Tool{}, fixtures.FS, "conversations.json", "plain/conversations.json")
+}
