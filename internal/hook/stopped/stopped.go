@@ -19,7 +19,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,17 +172,23 @@ func list(in string) (out []string) {
 	return out
 }
 
-// take reads a request and removes it.
+// takenEnd ends the name of a request that is taken.
+const takenEnd = ".taken"
+
+// take reads a request and removes it. It is put aside first: a newer one of the session may come to its place
+// meanwhile, and stays.
 func take(name string) (r Request, ok bool) {
-	f, err := os.Open(name)
+	aside := name + takenEnd
+	if err := os.Rename(name, aside); err != nil {
+		return r, false
+	}
+	defer os.Remove(aside) //nolint:errcheck // the next one that is taken is put over it
+	f, err := os.Open(aside)
 	if err != nil {
 		return r, false
 	}
+	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, maxBytes))
-	_ = f.Close() // it was only read
-	if gone := os.Remove(name); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-		return r, false // it would be taken for ever
-	}
 	return r, err == nil && json.Unmarshal(raw, &r) == nil
 }
 
