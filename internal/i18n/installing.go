@@ -117,6 +117,15 @@ var (
 	SetupOff = label("setup-off",
 		"hooks are switched off in %s",
 		"钩子在 %s 中被关闭")
+	SetupAsked = label("setup-asked",
+		"hooks were asked %d times, last %s, spoke %d times, %d ms median",
+		"钩子被调用 %d 次，最近一次 %s，答复 %d 次，中位数 %d 毫秒")
+	SetupNeverAsked = label("setup-never-asked",
+		"hooks were never asked since they were set up: start the agent anew",
+		"钩子设置后从未被调用：请重新启动该代理")
+	SetupSlow = label("setup-slow",
+		"too slow: %d of %d answers came after their time and were dropped",
+		"太慢：%d / %d 次答复超时，已丢弃")
 	SetupUnreadable = label("setup-unreadable",
 		"%s is not in the form that the agent reads, which passes over all of it",
 		"%s 的格式代理无法读取，会忽略其全部内容")

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/clients"
 	"github.com/scrollback-ai/scrollback/internal/collect"
+	"github.com/scrollback-ai/scrollback/internal/hook/ledger"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/install"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
@@ -46,11 +47,9 @@ func (c *Doctor) ReportAgents(p Program) error {
 	if err != nil {
 		return err
 	}
-	setups := []install.Setup{}
-	if p.Setups != nil {
-		if setups, err = p.Setups(); err != nil {
-			return err
-		}
+	setups, err := p.listSetups()
+	if err != nil {
+		return err
 	}
 	for i := range agents {
 		noteSetup(&agents[i], setups)
@@ -69,8 +68,51 @@ func (c *Doctor) ReportAgents(p Program) error {
 		})
 }
 
+// agentSetup is how an agent is set up, and what its hooks did.
+type agentSetup struct {
+	install.Setup
+	Asked *ledger.Asked `json:"asked,omitempty"`
+}
+
+// listSetups lists how agents are set up.
+func (p Program) listSetups() ([]agentSetup, error) {
+	out := []agentSetup{}
+	if p.Setups == nil {
+		return out, nil
+	}
+	all, err := p.Setups()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		with := agentSetup{Setup: s}
+		if s.Installed && len(s.Hooks) > 0 && p.Asked != nil {
+			asked, err := p.Asked(s.Agent)
+			if err != nil {
+				return nil, err
+			}
+			with.Asked = &asked
+		}
+		out = append(out, with)
+	}
+	return out, nil
+}
+
+// describeAsked says what the hooks of an agent did: the only proof that it calls them.
+func (p Program) describeAsked(a ledger.Asked) []string {
+	t := p.Texts
+	if a.Asked == 0 {
+		return []string{t.Say(i18n.SetupNeverAsked)}
+	}
+	out := []string{t.Say(i18n.SetupAsked, a.Asked, formatTime(a.Last, p.Zone), a.Spoke, int64(a.MedianMS))}
+	if a.Slow > 0 {
+		out = append(out, t.Say(i18n.SetupSlow, a.Slow, a.Asked))
+	}
+	return out
+}
+
 // noteSetup says of an agent that it has the server, if install has set it up: in files that are no settings.
-func noteSetup(a *collect.Agent, setups []install.Setup) {
+func noteSetup(a *collect.Agent, setups []agentSetup) {
 	for _, s := range setups {
 		if s.Agent == a.Tool && s.Installed && a.MCP != nil {
 			a.MCP.Registered = true
@@ -79,7 +121,7 @@ func noteSetup(a *collect.Agent, setups []install.Setup) {
 }
 
 // drawSetups prints which agents are set up, and what is wrong with that.
-func (p Program) drawSetups(w io.Writer, setups []install.Setup) error {
+func (p Program) drawSetups(w io.Writer, setups []agentSetup) error {
 	t := p.Texts
 	var lines []string
 	for _, s := range setups {
@@ -95,6 +137,11 @@ func (p Program) drawSetups(w io.Writer, setups []install.Setup) error {
 			said = t.Say(i18n.SetupHooks, strings.Join(events, ", "))
 		}
 		lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent, said))
+		if s.Asked != nil {
+			for _, said := range p.describeAsked(*s.Asked) {
+				lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent, said))
+			}
+		}
 		for _, bad := range s.Problems {
 			file := columns.StripControls(bad.File)
 			if bad.Line > 0 {

@@ -416,11 +416,11 @@ func (l *Ledger) ListOff(ctx context.Context) (out []Silenced, err error) {
 
 // Asked sums up what an agent's hooks did.
 type Asked struct {
-	Asked    int
-	Spoke    int
-	Last     int64 // Unix ms; 0 for never
-	MedianMS float64
-	Slow     int // answers that came after their time
+	Asked    int     `json:"asked"`
+	Spoke    int     `json:"spoke"`
+	Last     int64   `json:"last_asked,omitempty"` // Unix ms; 0 for never
+	MedianMS float64 `json:"median_ms"`
+	Slow     int     `json:"slow"` // answers that came after their time
 }
 
 // Sum sums up the runs of an agent's hooks.
