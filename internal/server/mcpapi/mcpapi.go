@@ -84,9 +84,12 @@ func newServer(f *mcpFace, o Options) *mcp.Server {
 	return s
 }
 
+// writeInstructions says first when to look: some clients pass on the first sentence only, and a model that is not told
+// looks nothing up. It is the same for all sessions, since it is part of what they share in a provider's cache.
 func (f *mcpFace) writeInstructions() string {
-	const what = "The memory of past conversations that scrollback keeps: find what was said and decided before, read it word for word, " +
-		"and grep long tool outputs. Nothing is ever lost or changed. "
+	const what = "Call context_search before you ask the user, or guess, what was decided, tried or fixed earlier in this folder. " +
+		"It searches scrollback, the memory of past conversations with this and other agents: find what was said and decided, " +
+		"read it word for word, and grep long tool outputs. Nothing is ever lost or changed; #41 is message 41 of a conversation. "
 	if f.only != "" {
 		return what + "Serves one conversation: context_search finds messages, context_messages reads them, " +
 			"context_list names what was compacted, context_read, context_tail and context_grep read behind its refs."
