@@ -92,6 +92,9 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := v.MatchThread(ctx, "theirs", &threading.Request{})
 			return err
 		}),
+		"View.NoteMadeIDs": write(func(v *engine.View) error {
+			return v.NoteMadeIDs(ctx, o.id, []string{"file-made-for-theirs"})
+		}),
 		"View.BeginExchange": write(func(v *engine.View) error {
 			_, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: &threading.Match{Thread: threading.ThreadID(o.id)}})
 			return err
@@ -312,7 +315,8 @@ var aside = map[string]bool{"View.Caller": true, "View.NewExchangeID": true, "Vi
 	"View.Projects": true, "View.Branches": true, "View.Kept": true, "View.Compactions": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.CheckModel": true, "View.CheckSettings": true, "View.PassLimits": true,
 	"View.Turns": true, "View.Bulk": true, "Projects.List": true,
-	"Reader.WithPlace": true, "Reader.WithFolders": true, "Reader.LocalConversations": true, "Reader.SeenProjects": true,
+	"View.CheckMadeIDs": true, // of no conversation: that of another caller's is not_found (TestDoorMadeIDs)
+	"Reader.WithPlace":  true, "Reader.WithFolders": true, "Reader.LocalConversations": true, "Reader.SeenProjects": true,
 	// those of transfer
 	"Transfer.Copies": true, "Transfer.Formats": true, "Transfer.ImportSession": true, "Transfer.Origins": true, "Transfer.WasDeleted": true,
 	"Transfer.Survey": true} // of a file, and nothing that is stored

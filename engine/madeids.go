@@ -28,6 +28,9 @@ func (v *View) CheckMadeIDs(ctx context.Context, ids []string) error {
 
 // NoteMadeIDs remembers that an answer in a conversation made what has these ids at a provider.
 func (v *View) NoteMadeIDs(ctx context.Context, of scrollback.ConversationID, ids []string) error {
+	if _, err := v.door.openHead(ctx, of, scrollback.AccessWrite); err != nil {
+		return err
+	}
 	for _, id := range ids {
 		makers, err := v.e.store.Threads.Index().Named(ctx, madeScope, id, 1)
 		if err == nil && len(makers) == 0 {

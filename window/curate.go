@@ -25,7 +25,7 @@ const repairTokens = 24
 // with the same items.
 func curateMessages(live []scrollback.Message, in Input) ([]scrollback.Item, []scrollback.Excluded) {
 	c := curator{d: in.Dialect, promptSeq: in.PromptSeq, spell: newSpeller(in.Dialect, in.Tools),
-		foldedAt: in.FoldedAt, unbound: in.FoldedAt > 0}
+		boundFrom: boundFrom(live, in.FoldedAt)}
 	for i := range live {
 		c.addMessage(&live[i])
 	}
@@ -37,8 +37,7 @@ type curator struct {
 	d         scrollback.Dialect
 	spell     *speller
 	promptSeq int64
-	foldedAt  int64
-	unbound   bool // what stood before the messages when they were made was folded since
+	boundFrom int64 // what stood before older messages when they were made was folded since
 	items     []scrollback.Item
 	excluded  []scrollback.Excluded
 	open      []openCall // of the last assistant item, not yet answered
@@ -57,9 +56,6 @@ func (c *curator) addMessage(m *scrollback.Message) {
 		whole := *m
 		whole.Parts = fixed
 		m = &whole
-	}
-	if m.Role == scrollback.RoleUser && m.Seq > c.foldedAt {
-		c.unbound = false
 	}
 	item := scrollback.Item{Kind: scrollback.KindMessage, Layer: c.layerOf(m.Seq), Role: m.Role, Seq: m.Seq,
 		Name: m.Name, Model: m.Model, Weight: m.Weight}
@@ -160,7 +156,8 @@ func (c *curator) speechParts(role scrollback.Role, m *scrollback.Message) scrol
 			// Reasoning that was cut off is not verbatim, so it is left out. Before a call it
 			// was complete, and some servers refuse the call without it.
 			whole := m.Status == scrollback.StatusComplete || len(m.Parts[i:].Calls()) > 0
-			if role == scrollback.RoleAssistant && whole && (!c.d.SignedReasoning || signed(q)) && !c.isUnbound(m.Seq) {
+			if role == scrollback.RoleAssistant && whole && (!c.d.SignedReasoning || signed(q)) &&
+				m.Seq >= c.boundFrom {
 				out = append(out, p)
 			}
 			continue
@@ -174,11 +171,25 @@ func (c *curator) speechParts(role scrollback.Role, m *scrollback.Message) scrol
 	return out
 }
 
-// isUnbound reports whether the reasoning of an answer would be refused because what stood before it was folded since.
-// All that is older than the first question behind the fold goes, as one run from the oldest; that of a turn that is
-// still open stays.
-func (c *curator) isUnbound(seq int64) bool {
-	return c.unbound && c.layerOf(seq) != scrollback.LayerPrompt
+// boundFrom returns the first message whose reasoning may stand behind a fold: what is older was made when something else
+// stood before it, and all of it goes, as one run from the oldest. The turn that was in the middle of its calls at the
+// fold keeps its own.
+func boundFrom(live []scrollback.Message, foldedAt int64) int64 {
+	from := foldedAt + 1
+	asked := int64(0)
+	for i := range live {
+		m := &live[i]
+		if m.Seq > foldedAt {
+			break
+		}
+		if m.Role == scrollback.RoleUser {
+			asked = m.Seq
+		}
+		if m.Seq == foldedAt && (m.Role == scrollback.RoleTool || len(m.Parts.Calls()) > 0) {
+			from = asked
+		}
+	}
+	return from
 }
 
 // isUnsendable reports whether a text says nothing and cannot be sent.

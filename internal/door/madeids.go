@@ -60,5 +60,8 @@ func noteMadeIDs(ctx context.Context, v *engine.View, r *Request, rel *relay) er
 	}
 	named := listMadeIDs(r.Body)
 	made = slices.DeleteFunc(made, func(id string) bool { return slices.Contains(named, id) })
+	if len(made) == 0 {
+		return nil
+	}
 	return v.NoteMadeIDs(ctx, rel.head.Conversation, made)
 }

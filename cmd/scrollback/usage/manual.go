@@ -12,7 +12,7 @@ var Groups = []struct {
 		{"chat", `scrollback chat --resume`},
 		{"run", `scrollback run "The spare key is under the third bollard."`},
 		{"serve", `scrollback serve --addr 127.0.0.1:7078`},
-		{"install", `scrollback install --dry-run`},
+		{"install", `scrollback install --agent claude --dry-run`},
 		{"uninstall", `scrollback uninstall --agent codex`},
 		{"run-with", `scrollback run-with claude -p "Where is the spare key?"`},
 		{"mcp", `scrollback mcp --conversation latest`},
