@@ -109,16 +109,16 @@ func addBrief(a *api) {
 		Path:    "/api/conversations/{id}/brief",
 		Summary: "What another agent is told first that goes on with a conversation"},
 		func(ctx context.Context, in *ConversationPath) (*body[agentBrief], error) {
+			var out agentBrief
 			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return nil, err
+				return wrapBody(out, err)
 			}
 			talk, err := handoff.ReadTalk(ctx, a.viewFor(ctx), id)
-			if err != nil {
-				return nil, err
+			if err == nil {
+				out.Brief, err = handoff.WriteBrief(talk)
 			}
-			text, err := handoff.WriteBrief(talk)
-			return &body[agentBrief]{agentBrief{text}}, err
+			return wrapBody(out, err)
 		})
 }
 
