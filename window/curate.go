@@ -171,9 +171,9 @@ func (c *curator) speechParts(role scrollback.Role, m *scrollback.Message) scrol
 	return out
 }
 
-// boundFrom returns the first message whose reasoning may stand behind a fold: what is older was made when something else
-// stood before it, and all of it goes, as one run from the oldest. The turn that was in the middle of its calls at the
-// fold keeps its own.
+// boundFrom returns the first message whose reasoning may stand behind a fold: what is older was made when something
+// else stood before it, and all of it goes, as one run from the oldest. The turn that was in the middle of its calls at
+// the fold keeps its own.
 func boundFrom(live []scrollback.Message, foldedAt int64) int64 {
 	from := foldedAt + 1
 	asked := int64(0)

@@ -286,6 +286,12 @@ func TestPageModelIsTheRequest(t *testing.T) {
 	d.wait("it is counted", `!/^0?$/.test(document.querySelector('.l-draft .weight [aria-hidden]').innerText)`)
 	before := len(d.rig.Script.Requests())
 	shown := d.copied()
+	for range 200 { // what is laid out follows what is typed
+		if textsOf(shown.Items[len(shown.Items)-1].Parts) == draft {
+			break
+		}
+		shown = d.copied()
+	}
 	if last := shown.Items[len(shown.Items)-1]; !last.Draft || last.Seq != 0 || textsOf(last.Parts) != draft {
 		t.Errorf("the request ends with %+v", last)
 	}
