@@ -119,7 +119,7 @@ func (s hookSet) measure(ctx context.Context, wrong io.Writer) (map[string]hookF
 	if err != nil {
 		return nil, err
 	}
-	defer st.Close()
+	defer func() { _ = st.Close() }() // it lives in memory, and only as long as this
 	at := time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC)
 	for i, t := range s.talks {
 		at = at.Add(31 * time.Hour)
