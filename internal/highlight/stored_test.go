@@ -14,7 +14,7 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-var update = flag.Bool("update", false, "write lexers.zip anew from chroma's lexers")
+var update = flag.Bool("update", false, "rewrite lexers.zip from chroma's lexers")
 
 // standIns are languages whose lexers hide the rules that they are made of, so that nothing could
 // stop them, and the language whose rules they get instead.

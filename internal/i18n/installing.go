@@ -81,7 +81,7 @@ var (
 		"OpenClaw loads the plugin, and lets it see prompts, after: %s && %s",
 		"执行以下命令后，OpenClaw 才会加载插件并让它看到提问：%s && %s")
 	InstallOpenClawRewrites = label("install-open-claw-rewrites",
-		"OpenClaw has written its settings anew when it took the plugin; comments in them are gone.",
+		"OpenClaw rewrote its settings when it took the plugin; comments in them are gone.",
 		"OpenClaw 在接受插件时重写了自己的设置，其中的注释已丢失。")
 	InstallCallFailed = label("install-call-failed",
 		"%s did not work: %s",
@@ -121,7 +121,7 @@ var (
 		"hooks were asked %d times, last %s, spoke %d times, %d ms median",
 		"钩子被调用 %d 次，最近一次 %s，答复 %d 次，中位数 %d 毫秒")
 	SetupNeverAsked = label("setup-never-asked",
-		"hooks were never asked since they were set up: start the agent anew",
+		"hooks were never asked since they were set up: restart the agent",
 		"钩子设置后从未被调用：请重新启动该代理")
 	SetupSlow = label("setup-slow",
 		"too slow: %d of %d answers came after their time and were dropped",
@@ -176,7 +176,7 @@ var (
 	_ = note("settings-table-begins", "the table begins in a way that is not known", "表的开头形式未知")
 	_ = note("settings-no-line", "%q has no line of its own here", "%q 在此没有单独的行")
 	_ = note("settings-lists", "lists cannot be changed here", "此处的列表无法更改")
-	_ = note("settings-no-head", "%q is no table with a head of its own here", "%q 在此不是有独立表头的表")
+	_ = note("settings-no-head", "%q is not a table with a header of its own here", "%q 在此不是有独立表头的表")
 	_ = note("settings-toml", "malformed TOML: %s", "TOML 格式错误：%s")
 	_ = note("settings-yaml", "malformed YAML: %s", "YAML 格式错误：%s")
 )

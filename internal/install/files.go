@@ -83,7 +83,7 @@ const maxLinks = 40
 func followLinks(path string) (string, error) {
 	for range maxLinks {
 		to, err := os.Readlink(path)
-		if err != nil { // it is no link, or not there
+		if err != nil { // it is not a link, or not there
 			return path, nil
 		}
 		if !filepath.IsAbs(to) {

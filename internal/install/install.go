@@ -51,7 +51,7 @@ type Kind string
 const (
 	Create  Kind = "new"
 	Insert  Kind = "insert"
-	Change  Kind = "change" // what is ours is written anew
+	Change  Kind = "change" // what is ours is rewritten
 	Same    Kind = "same"
 	Kept    Kind = "kept" // it is a person's, and stays
 	Delete  Kind = "delete"

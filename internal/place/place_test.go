@@ -3,6 +3,7 @@ package place
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -88,14 +89,24 @@ func TestRepositoryIsOnePlace(t *testing.T) {
 	}
 }
 
+// makeLink makes a link, for which Windows wants a privilege.
+func makeLink(t *testing.T, to, at string) {
+	t.Helper()
+	err := os.Symlink(to, at)
+	if err != nil && runtime.GOOS == "windows" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A folder that is in no repository is a place by itself, however it is spelled.
 func TestPlainFolder(t *testing.T) {
 	top := repository(t)
 	plain := filepath.Join(top, "plain/shop")
 	link := filepath.Join(top, "link")
-	if err := os.Symlink(plain, link); err != nil {
-		t.Skip(err)
-	}
+	makeLink(t, plain, link)
 	here := Find(link)
 	if here.Common != "" || here.Root != plain || !slices.Equal(here.Folders, []string{plain, link}) {
 		t.Errorf("found %+v", here)
@@ -112,9 +123,7 @@ func TestPlainFolder(t *testing.T) {
 func TestLinkedRepository(t *testing.T) {
 	top := repository(t)
 	link := filepath.Join(top, "link")
-	if err := os.Symlink(filepath.Join(top, "shop"), link); err != nil {
-		t.Skip(err)
-	}
+	makeLink(t, filepath.Join(top, "shop"), link)
 	here := Find(filepath.Join(link, "src"))
 	if here.Common != filepath.Join(top, "shop/.git") || !slices.Contains(here.Folders, link) {
 		t.Errorf("found %+v", here)

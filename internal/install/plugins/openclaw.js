@@ -39,7 +39,7 @@ export default {
     });
     api.on("before_prompt_build", async (event, context) => {
       if (context?.trigger && context.trigger !== "user") return;
-      // The start's text is no part of the session: each request has it anew, the same bytes.
+      // The start's text is no part of the session: each request has it again, the same bytes.
       const source = compacted.delete(context?.sessionId) ? "compact" : "startup";
       const start = await ask("session-start", { ...about(context), source });
       const prompt = await ask("prompt", { ...about(context), prompt: event?.prompt ?? "" });

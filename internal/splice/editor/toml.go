@@ -254,7 +254,7 @@ func (d *tomlText) tableOf(path []string) (from, to int, err error) {
 		}
 		return s.from, to, nil
 	}
-	return 0, 0, newFault(d.text, d.placeOf(path), fmt.Sprintf("%q is no table with a head of its own here",
+	return 0, 0, newFault(d.text, d.placeOf(path), fmt.Sprintf("%q is not a table with a header of its own here",
 		strings.Join(path, ".")))
 }
 

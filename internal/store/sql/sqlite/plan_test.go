@@ -94,7 +94,7 @@ func TestSQLite(t *testing.T) {
 	t.Run("Steps", func(t *testing.T) { checkStepPlans(t, seen.queries) })
 }
 
-// checkCompiledOnce reports statements that SQLite compiles anew each time they are bound. It tells that only to who
+// checkCompiledOnce reports statements that SQLite compiles again each time they are bound. It tells that only to who
 // asks the statement itself, which the driver does not hand out.
 func checkCompiledOnce(t *testing.T, queries []string) {
 	path := newEmptyFile(t)

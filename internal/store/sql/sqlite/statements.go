@@ -10,7 +10,7 @@ import (
 var boundLimit = regexp.MustCompile(`LIMIT (\$\d+)`)
 
 // keepPlan writes a statement so that it is compiled once. SQLite plans by the value of a limit that is a bare
-// parameter, and so compiles the statement anew each time it is bound, which takes longer than most of them run.
+// parameter, and so compiles the statement again each time it is bound, which takes longer than most of them run.
 func keepPlan(query string) string { return boundLimit.ReplaceAllString(query, "LIMIT ($1 + 0)") }
 
 // newestMessage is the number of the newest message.
