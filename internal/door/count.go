@@ -34,6 +34,9 @@ func (d *Door) CountTokens(ctx context.Context, v *engine.View, r *Request) (Cou
 		body = inner
 	}
 	asked, err := d.read(r, body)
+	if err == nil {
+		err = checkMadeIDs(ctx, v, r)
+	}
 	if err != nil {
 		return Count{}, err
 	}

@@ -46,6 +46,13 @@ func TestDoorMadeIDs(t *testing.T) {
 		if resp.StatusCode != http.StatusNotFound || !strings.Contains(body, id) || len(d.up.sent()) != before {
 			t.Errorf("%s of another key: %d %s", id, resp.StatusCode, body)
 		}
+		count := fmt.Sprintf(`{"model":"gpt-5","input":[{"role":"user","content":[{"type":"input_file","file_id":%q}]}]}`, id)
+		if resp, body := d.post("/v1/responses/input_tokens", count, ben...); resp.StatusCode != http.StatusNotFound {
+			t.Errorf("%s of another key is counted: %d %s", id, resp.StatusCode, body)
+		}
+		if resp, body := d.post("/v1/responses/input_tokens", count, ann...); resp.StatusCode != http.StatusOK {
+			t.Errorf("%s of one's own is not counted: %d %s", id, resp.StatusCode, body)
+		}
 		if resp, body := d.post("/v1/chat/completions", names(id), ann...); resp.StatusCode != http.StatusOK {
 			t.Errorf("%s of one's own: %d %s", id, resp.StatusCode, body)
 		}
