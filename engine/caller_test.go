@@ -211,6 +211,8 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"View.Restore":        write(func(v *engine.View) error { _, err := v.Restore(ctx, o.id); return err }),
 		"View.Purge":          write(func(v *engine.View) error { _, err := v.Purge(ctx, o.id); return err }),
 		"Bulk.Backlog":        write(func(v *engine.View) error { _, err := v.Bulk().Backlog(ctx, o.id); return err }),
+		"Bulk.AdoptBrought":   write(func(v *engine.View) error { return v.Bulk().AdoptBrought(ctx, o.id) }),
+		"Bulk.HasThread":      read(func(v *engine.View) error { _, err := v.Bulk().HasThread(ctx, o.id); return err }),
 		"Reader.Conversation": read(func(v *engine.View) error { _, err := v.Recall().Conversation(ctx, o.id); return err }),
 		"Reader.Origins": read(func(v *engine.View) error {
 			_, err := v.Recall().Origins(ctx, []scrollback.ConversationID{o.id})
@@ -314,7 +316,7 @@ var aside = map[string]bool{"View.Caller": true, "View.NewExchangeID": true, "Vi
 	"View.List":     true,
 	"View.Projects": true, "View.Branches": true, "View.Kept": true, "View.Compactions": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.CheckModel": true, "View.CheckSettings": true, "View.PassLimits": true,
-	"View.Turns": true, "View.Bulk": true, "Projects.List": true,
+	"View.Turns": true, "View.Bulk": true, "Projects.List": true, "Bulk.TakeApart": true, // of a message that one has
 	"View.CheckMadeIDs": true, // of no conversation: that of another caller's is not_found (TestDoorMadeIDs)
 	"Reader.WithPlace":  true, "Reader.WithFolders": true, "Reader.LocalConversations": true, "Reader.SeenProjects": true,
 	// those of transfer

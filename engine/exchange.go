@@ -29,6 +29,9 @@ type ExchangeRequest struct {
 	// ID is the one that a conversation gets that begins; empty for any.
 	ID scrollback.ConversationID
 
+	// Origin is the session of a tool that the conversation is, if the request begins it and that is known.
+	Origin scrollback.Origin
+
 	Tools []scrollback.Tool // that the client offers; kept with the conversation
 	// Instructions are the client's own; kept with the conversation.
 	Instructions string
@@ -93,6 +96,9 @@ func (v *View) MatchThread(ctx context.Context, project string, r *threading.Req
 		return nil, err
 	}
 	m, err := v.e.matcher().Match(ctx, v.threadScope(project), r, time.UnixMilli(v.e.store.Now()))
+	if err == nil && m.Begins() {
+		m, err = v.matchSource(ctx, project, r, m)
+	}
 	if err == nil && !m.IsCall() { // else its row counts
 		err = v.e.store.Threads.CountAsked(ctx, m)
 	}
@@ -115,6 +121,9 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 	quota, against, err := e.gate.checkLimits(ctx, v.door.caller.Key, head.Project, r.Quota)
 	if err == nil {
 		err = against
+	}
+	if err == nil && r.Origin.ID != "" {
+		err = v.noteSource(ctx, head, r.Origin)
 	}
 	if err != nil {
 		return nil, err
@@ -155,7 +164,7 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 	}
 	turn := scrollback.TurnID(e.store.NewID())
 	scope, name := r.Match.Called()
-	begins := r.Match.Thread == "" && name != ""
+	isNamed := r.Match.Thread == "" && name != ""
 	rows := r.Match.Begin(threading.IDs{Thread: threading.ThreadID(head.ID), Request: threading.RequestID(turn),
 		Branch: func() threading.BranchID { return threading.BranchID(e.store.NewID()) }})
 	for i, m := range r.Messages {
@@ -193,7 +202,7 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 		leave()
 		return nil, err
 	}
-	if begins {
+	if isNamed {
 		if title := e.titles.take(calledConversation{scope, name}); title != "" {
 			v.takeTitle(ctx, head.ID, title)
 		}

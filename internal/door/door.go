@@ -290,7 +290,8 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	x, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: match, Messages: readMessages(asked, match),
 		Settings: engine.Overrides{Model: name, Thinking: options.Thinking, NoRecall: d.o.Recall == RecallOff},
 		Project:  r.Project, ID: scrollback.ConversationID(asked.OwnID()), Tools: options.Tools,
-		Instructions: readInstructions(asked), Meta: beginMeta(r, asked, match), Quota: quotaOf(match, r.Quota),
+		Instructions: readInstructions(asked), Meta: beginMeta(r, asked, match),
+		Origin: originOf(asked, match), Quota: quotaOf(match, r.Quota),
 		MayForward: d.mayPass(r), Continues: asked.OwnID() != "" || r.Dialect == threading.Messages && asked.Chain != "",
 		Chained: r.Dialect == threading.Responses && !hasHistory(r, asked)})
 	if err != nil {
@@ -382,6 +383,17 @@ func beginMeta(r *Request, asked *threading.Request, m *threading.Match) json.Ra
 		return nil
 	}
 	return describeClient(r, asked)
+}
+
+// originOf returns which session of a tool a conversation is that the request begins; the zero value if that is not
+// known.
+func originOf(asked *threading.Request, m *threading.Match) scrollback.Origin {
+	if asked.Source == (threading.Source{}) || !m.Begins() {
+		return scrollback.Origin{}
+	}
+	o := scrollback.Origin{Tool: asked.Source.Tool, ID: asked.Source.ID}
+	o.Folder, o.GitBranch = readPlace(asked)
+	return o
 }
 
 // describeClient returns what a conversation says of the client that began it.

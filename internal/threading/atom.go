@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/scrollback-ai/scrollback/internal/told"
 )
 
 // Hash is the beginning of a SHA-256. The zero value means none.
@@ -97,6 +99,15 @@ func (a Atom) equals(row AtomRow) bool {
 	}
 	return a.Key == row.Key
 }
+
+// SaysSame reports whether two atoms are the same one: by the ids of their calls if both have one, else by what they
+// say.
+func (a Atom) SaysSame(b Atom) bool {
+	return a.equals(AtomRow{Role: b.Role, Kind: b.Kind, Call: b.Call, Key: b.Key})
+}
+
+// TakeApart returns what items say, without their context.
+func (t *Table) TakeApart(items []Item) []Atom { return t.takeApart(nil, items).atoms }
 
 // history is a request or an answer, taken apart.
 type history struct {
@@ -202,9 +213,12 @@ func said(atoms []Atom) bool {
 	return slices.ContainsFunc(atoms, func(a Atom) bool { return a.Role == Assistant || a.Role == Tool })
 }
 
-// normal returns a text in its normal form: composed, without the reminders that clients put into texts, and with
-// every run of white space as one blank.
+// normal returns a text in its normal form: composed, without the reminders that clients put into texts and without
+// what this program's hooks told them, and with every run of white space as one blank.
 func (t *Table) normal(text string) string {
+	if told.Has(text) {
+		text = told.Without(text)
+	}
 	for _, tag := range t.inside {
 		text = cutBlocks(text, "<"+tag+">", "</"+tag+">")
 	}

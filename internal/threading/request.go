@@ -74,6 +74,9 @@ type Media struct {
 	ID   string // by which the server of the client's model knows it, where that has the bytes and we do not
 }
 
+// Source is a conversation that a client keeps in a file of its own: the tool and the id by which an import knows it.
+type Source struct{ Tool, ID string }
+
 // Request is what a client sent, in a form without a dialect.
 type Request struct {
 	Dialect Dialect
@@ -96,6 +99,8 @@ type Request struct {
 	Parent string
 	// Declared is what the client says that the request is for, as "codex:turn" or "claude:auxiliary".
 	Declared string
+	// Source is what the client's own file of the conversation is known by; the zero value if that is not known.
+	Source Source
 
 	// Chain is the id of an answer of ours that the request goes on from.
 	Chain string

@@ -18,6 +18,11 @@ type IDs struct {
 // IsCall reports whether a model is called for the request: it is neither joined nor answered with what is there.
 func (m *Match) IsCall() bool { return m.Purpose != Join && m.Purpose != Replay && m.Purpose != Refuse }
 
+// Begins reports whether the request begins a conversation, or a fork of one.
+func (m *Match) Begins() bool {
+	return m.IsCall() && m.Side == "" && (m.Thread == "" || m.Fork != "")
+}
+
 // Asked returns whose request it is, and its body: what is counted for [Index]'s Same.
 func (m *Match) Asked() (Scope, Hash) { return m.scope, m.row.Body }
 

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/scrollback-ai/scrollback/internal/told"
 )
 
 //go:embed side_calls.toml
@@ -127,10 +129,10 @@ func rowLine(text []byte, n int) int {
 	return 1 + bytes.Count(text[:starts[n][0]], []byte("\n"))
 }
 
-// isContext reports whether a text is no part of the history.
+// isContext reports whether a text is no part of the history. What this program's hooks told the client is none.
 func (t *Table) isContext(text string) bool {
 	text = strings.TrimSpace(text)
-	return t.context != nil && t.context.MatchString(text) ||
+	return told.IsAll(text) || t.context != nil && t.context.MatchString(text) ||
 		slices.ContainsFunc(t.beginnings, func(b string) bool { return strings.HasPrefix(text, b) })
 }
 

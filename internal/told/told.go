@@ -24,6 +24,9 @@ var around = [][2]string{
 // Has reports whether a text was given, or holds one that was.
 func Has(s string) bool { return strings.Contains(s, Head) }
 
+// IsAll reports whether a text was given, and holds nothing else.
+func IsAll(s string) bool { return Has(s) && strings.TrimSpace(Without(s)) == "" }
+
 // Without returns a text without what was given.
 func Without(s string) string {
 	for from := 0; ; {

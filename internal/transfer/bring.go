@@ -231,8 +231,9 @@ func (b *sessionImport) endConversation(ctx context.Context, key string, how tra
 		return nil // one that said nothing, or others go on there
 	}
 	err := b.leaveConversation(ctx, key)
+	b.im.out.Held = b.im.out.Held || c.held
 	if err == nil {
-		err = b.noteOrigin(ctx, c, how.Held)
+		err = b.noteOrigin(ctx, c, how.Held || c.held)
 	}
 	return err
 }
@@ -248,6 +249,9 @@ func (b *sessionImport) leaveConversation(ctx context.Context, key string) error
 	err := im.endConversation(ctx, c)
 	if err == nil && c.Messages > 0 && !c.own && c.said > 0 {
 		err = im.store.Origins.BackdateConversation(ctx, c.ID, c.Total, max(c.said, c.latest))
+	}
+	if err == nil && c.beside != nil && c.Messages > 0 {
+		err = im.view.Bulk().AdoptBrought(ctx, c.ID)
 	}
 	if err == nil {
 		err = b.updateDescription(ctx, c)
@@ -278,8 +282,9 @@ func (b *sessionImport) finishAll(ctx context.Context, failed error) error {
 		}
 		c := b.im.open[key]
 		e := b.leaveConversation(ctx, key)
+		b.im.out.Held = b.im.out.Held || c.held
 		if e == nil {
-			e = b.noteOrigin(ctx, c, false)
+			e = b.noteOrigin(ctx, c, c.held)
 		}
 		err = errors.Join(err, e)
 	}

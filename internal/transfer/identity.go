@@ -63,6 +63,15 @@ func (im *importer) enterConversation(ctx context.Context, c *importing) error {
 			c.latest = last.CreatedAt
 		}
 	}
+	if im.from != nil && im.q.Into == "" && !c.Created {
+		hasThread, err := im.view.Bulk().HasThread(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		if hasThread {
+			c.beside = &besidePath{}
+		}
+	}
 	c.slot = len(im.slots)
 	im.slots = append(im.slots, c.Imported)
 	im.order = append(im.order, c)

@@ -73,6 +73,9 @@ type importing struct {
 	said   int64                         // when the newest of what was brought was said, in Unix ms
 	dated  int64                         // when the file's last message with a time was said, in Unix ms
 
+	beside *besidePath // of a conversation that requests of clients have made, or nil
+	held   bool        // something is left for the next import
+
 	untitled bool   // made by this import, and its source gave no title
 	title    string // the beginning of what is asked first
 }
@@ -182,6 +185,10 @@ func (im *importer) takeMessage(ctx context.Context, c *importing, entry transcr
 		return err
 	}
 	m.CreatedAt = c.messageTime(m, cmp.Or(entry.Near, im.q.Changed))
+	if c.beside != nil && !c.fresh {
+		e.Message.CreatedAt = m.CreatedAt
+		return im.takeBeside(ctx, c, e, entry)
+	}
 	if entry.Gap && !c.fresh {
 		found, err := im.crossGap(ctx, c, e)
 		if err != nil || found {
@@ -197,6 +204,11 @@ func (im *importer) takeMessage(ctx context.Context, c *importing, entry transcr
 			return err // nil: it is there
 		}
 	}
+	return im.addMessage(ctx, c, m, entry)
+}
+
+// addMessage adds a message that is not there.
+func (im *importer) addMessage(ctx context.Context, c *importing, m scrollback.Message, entry transcript.Entry) error {
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
 		if c.title = title.FromPrompt(m.Parts); c.source != nil && c.source.Copy {
 			c.title = title.CopyTitle(title.CopyOf, c.title)
@@ -266,6 +278,9 @@ func readMessage(entry transcript.Entry) (scrollback.Message, *fileMessage, erro
 
 // rewindPath goes back to the first n messages of the file's path.
 func (im *importer) rewindPath(ctx context.Context, c *importing, n int) error {
+	if err := im.addWaiting(ctx, c); err != nil {
+		return err
+	}
 	if err := im.flushBatch(ctx, c); err != nil {
 		return err
 	}
@@ -278,6 +293,7 @@ func (im *importer) rewindPath(ctx context.Context, c *importing, n int) error {
 	c.gap = 0
 	c.known = nil
 	c.fresh = false
+	c.beside.leavePoint()
 	if c.without != nil {
 		at, _ := slices.BinarySearch(*c.without, n+1)
 		*c.without = (*c.without)[:at]
@@ -506,7 +522,7 @@ func (im *importer) setTitle(ctx context.Context, c *importing) error {
 
 // endConversation leaves the conversation where [importer.whereToEnd] says.
 func (im *importer) endConversation(ctx context.Context, c *importing) error {
-	failed := errors.Join(im.flushBatch(ctx, c), im.setTitle(ctx, c))
+	failed := errors.Join(im.addWaiting(ctx, c), im.flushBatch(ctx, c), im.setTitle(ctx, c))
 	if failed != nil && (c.left == "" || !c.own && c.Messages > 0) {
 		return failed // the next attempt goes on from there
 	}

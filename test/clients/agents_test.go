@@ -21,6 +21,9 @@ type agent struct {
 
 	// Why it cannot do something without a terminal; empty if it can.
 	noAbort, noCompaction string
+
+	// from is what an import calls it, if its requests say which of its sessions they are of.
+	from string
 }
 
 func with(before ...string) func(prompt string) []string {
@@ -38,11 +41,11 @@ func settings(file, text string, ask func(prompt string) []string) func(r *run, 
 var codexFlags = []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"}
 
 var agents = []agent{
-	{name: "codex", ask: with(codexFlags...), resume: with(append(codexFlags, "resume", "--last")...),
+	{name: "codex", from: "codex", ask: with(codexFlags...), resume: with(append(codexFlags, "resume", "--last")...),
 		compact: func(_ *run, prompt string) []string {
 			return append(append([]string{"-c", "model_auto_compact_token_limit=1000"}, codexFlags...), "resume", "--last", prompt)
 		}},
-	{name: "claude", env: []string{"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
+	{name: "claude", from: "claude-code", env: []string{"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
 		ask:     with("--allowedTools=Read", "-p"),
 		resume:  with("--allowedTools=Read", "--continue", "-p"),
 		compact: func(*run, string) []string { return []string{"--continue", "-p", "/compact"} }, command: true},
@@ -51,7 +54,7 @@ var agents = []agent{
 		ask: with("-m", "gemini-2.5-pro", "--yolo", "-p"), resume: with("-m", "gemini-2.5-pro", "--yolo", "--resume", "latest", "-p"),
 		compact: settings(".gemini/settings.json", `{"model": {"compressionThreshold": 0.0001}}`,
 			with("-m", "gemini-2.5-pro", "--yolo", "--resume", "latest", "-p"))},
-	{name: "opencode", env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
+	{name: "opencode", from: "opencode", env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
 		ask: with("run"), resume: with("run", "--continue"),
 		compact: settings(".config/opencode/opencode.json", `{"provider": {"scrollback": {"models": {"custom/scripted":
 			{"limit": {"context": 100000, "output": 8000}}}}}}`, with("run", "--continue")), instead: true},
@@ -106,6 +109,9 @@ func (a agent) try(t *testing.T, clients string) (rows []string) {
 		row("an abort", err)
 	}
 
+	if a.from != "" {
+		row("its own file, brought by an import", r.bring(a.from))
+	}
 	if a.noCompaction != "" {
 		rows = append(rows, impossible(a.name, "its own compaction, and a fact from before it", a.noCompaction))
 		row("log", r.checkStored())
@@ -134,5 +140,8 @@ func (a agent) try(t *testing.T, clients string) (rows []string) {
 	}
 	row("its own compaction, and a fact from before it", err)
 	row("log", r.checkStored())
+	if a.from != "" {
+		row("its own file, once more", r.bring(a.from))
+	}
 	return rows
 }

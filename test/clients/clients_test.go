@@ -277,6 +277,31 @@ func (r *run) checkStored() error {
 	return nil
 }
 
+// bring reads the sessions of an agent from its own files, and says what is wrong then: all that they have came through
+// the door, so that nothing changes.
+func (r *run) bring(from string) error {
+	before, err := r.stored()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	out, err := r.command(ctx, r.program, "import", "--from", from).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, cut(string(out), 800))
+	}
+	after, err := r.stored()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, cut(string(out), 800))
+	}
+	if len(after) != len(before) {
+		return fmt.Errorf("%d messages were %d: %s; before: %s; %s", len(after), len(before), sketch(after), sketch(before),
+			cut(string(out), 400))
+	}
+	r.t.Logf("%s", out)
+	return r.checkStored()
+}
+
 // sketch returns messages in a few words each.
 func sketch(messages []scrollback.Message) string {
 	var out []string

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/threading"
@@ -30,6 +31,7 @@ func readNames(r *threading.Request, header Header, fields map[string]any) {
 	} else if compaction := header("x-claude-code-compaction"); compaction != "" && compaction != "false" {
 		r.Declared = "claude:compaction"
 	}
+	r.Source = readSource(header, codex.thread, session)
 	switch {
 	case header(ConversationHeader) != "":
 		r.Name = threading.ExplicitName(header(ConversationHeader))
@@ -55,6 +57,34 @@ func readNames(r *threading.Request, header Header, fields map[string]any) {
 			r.Weak = true
 		}
 	}
+}
+
+// sessionTools are the tools that name their session in a header, by what they call themselves.
+var sessionTools = map[string]string{"opencode": "opencode", "kilo": "kilo", "kilo-code": "kilo", "pi": "pi"}
+
+// readSource returns what the client's file of the conversation is known by: Codex' thread, Claude Code's session, with
+// the file of an agent below it, or the session of a tool that calls itself by its name.
+func readSource(header Header, thread, session string) threading.Source {
+	switch {
+	case thread != "":
+		return threading.Source{Tool: "codex", ID: thread}
+	case session != "":
+		if agent := header("x-claude-code-agent-id"); agent != "" {
+			session += "/agent-" + agent
+		}
+		return threading.Source{Tool: "claude-code", ID: session}
+	}
+	name, _, _ := strings.Cut(header("user-agent"), "/")
+	tool := sessionTools[strings.ToLower(name)]
+	if tool == "" {
+		return threading.Source{}
+	}
+	for _, name := range sessionHeaders {
+		if id := header(name); id != "" {
+			return threading.Source{Tool: tool, ID: id}
+		}
+	}
+	return threading.Source{}
 }
 
 func readSession(r *threading.Request, header Header) {
