@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/threading"
@@ -250,11 +249,8 @@ func (o placedPiece) says(p threading.Atom) bool {
 	if !o.partial || o.Kind != threading.Text || p.Kind != threading.Text || o.Role != p.Role {
 		return false
 	}
-	shorter, longer := o.Text, p.Text
-	if len(shorter) > len(longer) {
-		shorter, longer = longer, shorter
-	}
-	return len(shorter) >= besideShort && strings.HasPrefix(longer, shorter)
+	n := min(len(o.Text), len(p.Text))
+	return n >= besideShort && o.Text[:n] == p.Text[:n]
 }
 
 // takeApartStored returns what a stored message says, with the texts that are kept elsewhere.
