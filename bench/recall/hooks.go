@@ -22,6 +22,11 @@ var (
 	hooksEnglish string
 	//go:embed texts/hooks.zh.txt
 	hooksChinese string
+	// By another author, who knew what is wanted and neither the rule nor the sets above: measured, never tuned on.
+	//go:embed texts/hooks.held.en.txt
+	hooksHeldEnglish string
+	//go:embed texts/hooks.held.zh.txt
+	hooksHeldChinese string
 )
 
 // hookTalk is a session that was held in a folder.
@@ -85,8 +90,9 @@ type hookFigures struct{ asked, spoke, right int }
 // measureHooks gives each prompt as the first of a new session and looks what is told. wrong gets a line for each
 // that is not answered as it should be, unless it is nil.
 func measureHooks(ctx context.Context, w, wrong io.Writer) error {
-	fmt.Fprintf(w, "%-8s %5s %6s %6s\n", "", "asked", "spoke", "right")
-	for _, from := range []struct{ name, text string }{{"English", hooksEnglish}, {"Chinese", hooksChinese}} {
+	fmt.Fprintf(w, "%-13s %5s %6s %6s\n", "", "asked", "spoke", "right")
+	for _, from := range []struct{ name, text string }{{"English", hooksEnglish}, {"Chinese", hooksChinese},
+		{"English, held", hooksHeldEnglish}, {"Chinese, held", hooksHeldChinese}} {
 		set, err := readHookSet(from.name, from.text)
 		if err != nil {
 			return err
@@ -97,7 +103,7 @@ func measureHooks(ctx context.Context, w, wrong io.Writer) error {
 		}
 		for _, kind := range []string{"ask", "near", "none"} {
 			f := figures[kind]
-			fmt.Fprintf(w, "%s %-5s %5d %5.1f%%", from.name[:2], kind, f.asked, percent(f.spoke, f.asked))
+			fmt.Fprintf(w, "%-13s %-5s %5d %5.1f%%", from.name, kind, f.asked, percent(f.spoke, f.asked))
 			if kind == "ask" {
 				fmt.Fprintf(w, " %5.1f%%", percent(f.right, f.asked))
 			}
@@ -178,7 +184,8 @@ func (s hookSet) chatter() (out []hookTalk) {
 			places = append(places, t.place)
 		}
 	}
-	replies := chatterReplies[s.name]
+	language, _, _ := strings.Cut(s.name, ",")
+	replies := chatterReplies[language]
 	for _, place := range places {
 		t := hookTalk{place: place}
 		n := 0
