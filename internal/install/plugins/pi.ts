@@ -29,7 +29,11 @@ function ask(event: string, input: object): Promise<string> {
 }
 
 export default function (pi: any) {
-  pi.registerMcpServer?.("scrollback", { command: program, args: ["mcp", ...more] });
+  // Without a description the system prompt has that of the server if it has answered by then, and none if not: bytes
+  // at the very front that change from start to start, and with them the provider's cache of all that follows.
+  const description = "Call context_search before you ask the user, or guess, what was decided, tried or fixed earlier in this " +
+    "folder: it searches scrollback, the memory of past conversations with this and other agents.";
+  pi.registerMcpServer?.("scrollback", { command: program, args: ["mcp", ...more], description });
   if (!hooks) return;
   let source: string | undefined; // of the start that is to be told of with the next prompt
   const about = (ctx: any) => ({
