@@ -75,5 +75,5 @@ func Tools() []transcript.Tool {
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
 	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, claudecode.Format{},
-		codex.Tool{}, opencode.Tool{}}
+		codex.Tool{}, opencode.Tool{}, pi.Tool{}, qwencode.Tool{}}
 }
