@@ -37,14 +37,10 @@ func Exportable() (scrollback.Conversation, []transcript.Entry) {
 	result := func(id, text string, failed bool) scrollback.Part {
 		return scrollback.ToolResult{CallID: id, Name: "bash", Text: text, IsError: failed}
 	}
-	picture := say(scrollback.RoleUser, "", text("What is this?"), scrollback.Image{MediaType: "image/png", Name: "a.png"})
-	picture.Bytes = map[int][]byte{1: []byte("\x89PNG\r\n\x1a\n")}
-	files := say(scrollback.RoleUser, "", text("And these?"), scrollback.File{MediaType: "text/plain", Name: "a.txt"},
-		scrollback.File{MediaType: "application/pdf", Name: "a.pdf"})
-	files.Bytes = map[int][]byte{1: []byte("in the text"), 2: []byte("%PDF-1.7")}
-	shot := say(scrollback.RoleTool, "", result("c3", "a picture", false),
-		scrollback.Image{MediaType: "image/png", Name: "shot.png"}, result("c4", "", false))
-	shot.Bytes = map[int][]byte{1: []byte("\x89PNG\r\n\x1a\nb")}
+	with := func(e transcript.Entry, bytes map[int][]byte) transcript.Entry {
+		e.Bytes = bytes
+		return e
+	}
 	entries := []transcript.Entry{
 		say(scrollback.RoleSystem, "", text("Be brief.")),
 		say(scrollback.RoleUser, "", text("List \"it\" <all>\n第二")),
@@ -52,17 +48,25 @@ func Exportable() (scrollback.Conversation, []transcript.Entry) {
 			call("c1", `{"b":1,"a":"<x>"}`), call("c2", `{}`)),
 		say(scrollback.RoleTool, "", result("c1", "one\n", false), result("c2", "no such", true)),
 		say(scrollback.RoleAssistant, scrollback.StatusComplete, text("Two files.")),
-		picture,
+		with(say(scrollback.RoleUser, "", text("What is this?"), scrollback.Image{MediaType: "image/png", Name: "a.png"}),
+			map[int][]byte{1: []byte("\x89PNG\r\n\x1a\n")}),
 		say(scrollback.RoleAssistant, scrollback.StatusInterrupted, text("It is a")),
-		files,
+		with(say(scrollback.RoleUser, "", text("And these?"), scrollback.File{MediaType: "text/plain", Name: "a.txt"},
+			scrollback.File{MediaType: "application/pdf", Name: "a.pdf"}),
+			map[int][]byte{1: []byte("in the text"), 2: []byte("%PDF-1.7")}),
 		say(scrollback.RoleAssistant, scrollback.StatusComplete, call("c3", `{}`), call("c4", `{}`)),
-		shot,
+		with(say(scrollback.RoleTool, "", result("c3", "a picture", false),
+			scrollback.Image{MediaType: "image/png", Name: "shot.png"}),
+			map[int][]byte{1: []byte("\x89PNG\r\n\x1a\nb")}),
+		say(scrollback.RoleTool, "", result("c4", "", false)),
 		say(scrollback.RoleTool, "", result("c9", "answers nothing", false)),
 		say(scrollback.RoleAssistant, scrollback.StatusFailed, text("503 busy")),
 		say(scrollback.RoleUser, "", text("and from there"), scrollback.Image{MediaType: "image/png",
 			URL: "https://harbour.test/a.png"}),
 		say(scrollback.RoleAssistant, scrollback.StatusComplete, scrollback.Reasoning{Text: "Only thought."}),
+		say(scrollback.RoleUser, "", text("Said before, and stored behind.")),
 	}
+	entries[len(entries)-1].Message.CreatedAt -= 10_000
 	return scrollback.Conversation{ID: exportedID, Title: "The harbour", CreatedAt: 1796032820130,
 		UpdatedAt: 1796032899130, Roots: []string{"/home/u/harbour"}, Model: "maker/m1"}, entries
 }
@@ -123,7 +127,19 @@ func describeEntry(t *testing.T, e transcript.Entry) string {
 	if status == "" {
 		status = scrollback.StatusComplete
 	}
-	parts, err := json.Marshal(e.Message.Parts)
+	list := transcript.WithoutStoreFields(e.Message.Parts)
+	for i, p := range list {
+		switch p := p.(type) { // readers may say how long attachments are
+		case scrollback.Image:
+			p.Size = 0
+			list[i] = p
+		case scrollback.File:
+			p.Size = 0
+			list[i] = p
+		case scrollback.Text, scrollback.Reasoning, scrollback.ToolCall, scrollback.ToolResult:
+		}
+	}
+	parts, err := json.Marshal(list)
 	if err != nil {
 		t.Fatal(err)
 	}
