@@ -32,6 +32,7 @@ var foreignFormats = []struct {
 	{"a chat of SillyTavern", []string{"character_name", "user_name"}, "", "", false},
 	{"a Google Takeout of Gemini Apps", []string{"header", "products"}, "", "", false},
 	{"a backup of Cherry Studio", []string{"localStorage", "indexedDB"}, "", "", false},
+	{"a memory of Trae, which has no talk", []string{"intent", "outcome"}, "", "", true},
 	{"a conversation of Antigravity", []string{"step_index", "source", "type"}, "", "", false},
 }
 

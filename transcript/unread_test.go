@@ -63,7 +63,7 @@ func TestUnread(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || n != 17 {
+	if err != nil || n != 18 {
 		t.Errorf("%d files, %v", n, err)
 	}
 }
