@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// leaveOutTold yields entries without what this program told an agent: some agents keep it in the text of a prompt, in a
-// part of its own beside it, or as a message that a person never wrote.
+// leaveOutTold yields entries without what this program told an agent: some agents keep it in the text of a prompt, in
+// a part of its own beside it, or as a message that a person never wrote.
 func leaveOutTold(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		paths := map[string][]bool{} // of each source's current path: which messages stay

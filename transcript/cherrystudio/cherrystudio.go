@@ -1,4 +1,5 @@
-// Package cherrystudio reads the backup of Cherry Studio: a zip, the folder that was unpacked from it, or its data.json.
+// Package cherrystudio reads the backup of Cherry Studio: a zip, the folder that was unpacked from it, or its
+// data.json.
 //
 // Words it adds: topic (what Cherry Studio calls a conversation), block (a piece of a message, which is kept apart).
 //

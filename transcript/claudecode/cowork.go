@@ -13,8 +13,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// CoworkName is what Cowork is called: the agent in Claude's program for the desktop, which runs Claude Code in a folder
-// of its own for each task.
+// CoworkName is what Cowork is called: the agent in Claude's program for the desktop, which runs Claude Code in a
+// folder of its own for each task.
 const CoworkName = "cowork"
 
 // Cowork returns the tool that reads the tasks of Cowork. Their sessions begin as Claude Code's do, so that one that is

@@ -419,11 +419,12 @@ func TestTraeX(t *testing.T) {
 			}
 			said[tool.Name()] = script(entries)
 		}
-		reader, other := "codex", "traex"
+		other := map[string]string{"codex": "traex", "traex": "codex"}
+		reader := "codex"
 		if path == "/home/u/.trae/cli" {
-			reader, other = other, reader
+			reader = "traex"
 		}
-		if want := script(tooltest.ReadEntries(t, codex.Tool{}, p.FS)); said[reader] != want || said[other] != "" {
+		if want := script(tooltest.ReadEntries(t, codex.Tool{}, p.FS)); said[reader] != want || said[other[reader]] != "" {
 			t.Errorf("%q: %q", path, said)
 		}
 	}

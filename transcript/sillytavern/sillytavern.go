@@ -129,7 +129,8 @@ func parseDate(raw json.RawMessage) int64 {
 func readTalks(f *sessionlog.File) []*sessionlog.Talk {
 	t := &sessionlog.Talk{ID: f.ID}
 	var head line
-	asked, last := "", ""
+	asked := ""
+	last := ""
 	for i, rec := range f.Records {
 		var l line
 		_ = json.Unmarshal(rec.JSON, &l) // what is of another type is not there
