@@ -63,14 +63,13 @@ func newerKeepers() []talkFormat {
 			})
 		}},
 		{format: "cherry-studio", file: "data.json", beside: "%s/data.json", write: func(of []turn) []byte {
-			var messages, blocks []any
+			var messages []any
 			for _, t := range of {
 				messages = append(messages, object{"id": t.ID, "role": t.role(), "createdAt": t.iso(), "modelId": "m",
-					"blocks": []any{"b" + t.ID}})
-				blocks = append(blocks, object{"id": "b" + t.ID, "type": "main_text", "content": t.Text})
+					"content": t.Text})
 			}
 			return fmt.Appendf(nil, `{"time":%d,"version":5,"localStorage":{},"indexedDB":%s}`, of[0].ms(), dumped(object{
-				"topics": []any{object{"id": talkID, "messages": messages}}, "message_blocks": blocks}))
+				"topics": []any{object{"id": talkID, "messages": messages}}}))
 		}},
 		{format: "qwen-code", file: "-work/chats/" + talkID + ".jsonl", write: func(of []turn) []byte {
 			return lines(of, nil, func(t turn) any {
