@@ -162,11 +162,9 @@ func readTalks(f *sessionlog.File) []*sessionlog.Talk {
 
 // addMessage adds a message below another, and before it what else was answered there. It returns its id.
 func addMessage(t *sessionlog.Talk, number int, id, below string, l *line) string {
-	shown := -1
 	if len(l.Swipes) > 1 && l.SwipeID >= 0 && l.SwipeID < len(l.Swipes) {
-		shown = l.SwipeID
 		for i, text := range l.Swipes {
-			if i == shown || text == l.Text {
+			if i == l.SwipeID || text == l.Text {
 				continue
 			}
 			other := *l
