@@ -29,9 +29,11 @@ var foreignFormats = []struct {
 	{"a thread of Jan", []string{"thread_id", "role", "object"}, `"object":"thread.message"`, "", false},
 	{"a conversation of LM Studio", []string{"messages"}, `"currentlySelected"`, "", false},
 	{"a session of Pi", []string{"type", "id", "cwd"}, `"type":"session"`, `"payload":`, false},
-	{"a chat of SillyTavern", []string{"character_name", "user_name"}, "", "", true},
+	{"a chat of SillyTavern", []string{"character_name", "user_name"}, "", "", false},
 	{"a Google Takeout of Gemini Apps", []string{"header", "products"}, "", "", false},
-	{"a backup of Cherry Studio", []string{"localStorage", "indexedDB"}, "", "", true},
+	{"a backup of Cherry Studio", []string{"localStorage", "indexedDB"}, "", "", false},
+	{"a memory of Trae, which has no talk", []string{"intent", "outcome"}, "", "", true},
+	{"a conversation of Antigravity", []string{"step_index", "source", "type"}, "", "", false},
 }
 
 // RecognizeUnread returns what a file that begins with head looks like, if it is one of another program whose

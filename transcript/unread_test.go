@@ -26,7 +26,9 @@ var readers = map[string]string{
 	"vscode/chatSessions/a.json":  "vscode",
 	"copilot/session-state/70000000-0000-4000-8000-000000000001/events.jsonl":               "copilot-cli",
 	"qwen/.qwen/projects/-home-me-harbour/chats/80000000-0000-4000-8000-000000000001.jsonl": "qwen-code",
-	"pi/.pi/agent/sessions/--home-me-harbour--/2026-03-02T10-00-00-000Z_90000000.jsonl":     "pi",
+	"silly.jsonl":      "sillytavern",
+	"cherry/data.json": "cherry-studio",
+	"pi/.pi/agent/sessions/--home-me-harbour--/2026-03-02T10-00-00-000Z_90000000.jsonl": "pi",
 }
 
 // Other programs' files are known by how they begin, and nobody takes them but the tool that reads them.
@@ -61,7 +63,7 @@ func TestUnread(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || n != 17 {
+	if err != nil || n != 18 {
 		t.Errorf("%d files, %v", n, err)
 	}
 }

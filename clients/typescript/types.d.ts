@@ -1898,7 +1898,7 @@ export interface ContextParams extends CallOptions {
 
 /** What `export` may be told. */
 export interface ExportParams extends CallOptions {
-    /** bundle (the default), jsonl, claude-code, codex, gemini-cli, opencode, mtm or ipynb */
+    /** bundle (the default), jsonl, claude-code, codex, gemini-cli, opencode, pi, qwen-code, mtm or ipynb */
     format?: 'bundle' | 'jsonl' | 'claude-code' | 'codex' | 'gemini-cli' | 'opencode' | (string & {});
     /** Whether a bundle holds the files of its segments. */
     materialize?: boolean;

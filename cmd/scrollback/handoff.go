@@ -22,6 +22,7 @@ import (
 	workplace "github.com/scrollback-ai/scrollback/internal/place"
 	"github.com/scrollback-ai/scrollback/internal/recall/catchup"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
+	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
@@ -32,8 +33,12 @@ const (
 	asBrief   = "brief"
 )
 
-// listTime bounds the wait for an agent that lists its sessions.
-const listTime = 20 * time.Second
+// listTime bounds the wait for an agent that lists its sessions, and takeTime for one that takes one over: some make a
+// database first.
+const (
+	listTime = 20 * time.Second
+	takeTime = 2 * time.Minute
+)
 
 type handoffCmd struct {
 	Conversation string `arg:"" optional:"" help:"conversation-to-hand-over"`
@@ -61,6 +66,7 @@ type handedOver struct {
 	talk   catchup.Talk
 	agent  agents.Agent
 	native handoff.Session
+	isNew  bool // File was written now
 }
 
 // Run implements the command.
@@ -238,6 +244,7 @@ func (c *handoffCmd) writeSession(g *globals, a *app, o *handedOver) (done bool,
 		if err := c.export(g, a, o, &s); err != nil {
 			return false, err
 		}
+		o.isNew = true
 	case err != nil:
 		return false, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 	}
@@ -268,9 +275,8 @@ func (c *handoffCmd) prove(g *globals, o *handedOver) bool {
 		return true
 	}
 	if o.Before != nil {
-		if said, err := runIn(g.ctx, o.Folder, o.Before); err != nil {
-			o.Notes = append(o.Notes, texts.Say(i18n.SessionNotTaken, o.agent.Title, firstLine(said, err)))
-			return o.takeBack()
+		if said, err := runIn(g.ctx, o.Folder, o.Before, takeTime); err != nil {
+			return o.takeBack(texts, firstLine(said, err))
 		}
 		o.Proven = true
 		return true
@@ -278,22 +284,28 @@ func (c *handoffCmd) prove(g *globals, o *handedOver) bool {
 	if o.native.List == nil {
 		return true
 	}
-	said, err := runIn(g.ctx, o.Folder, o.native.List)
+	said, err := runIn(g.ctx, o.Folder, o.native.List, listTime)
+	s := &o.native
+	answers := err == nil || s.Missing != ""
 	switch {
-	case err != nil:
-		o.Notes = append(o.Notes, texts.Say(i18n.SessionNotProven, o.agent.Title))
-	case !strings.Contains(said, o.native.ID):
-		o.Notes = append(o.Notes, texts.Say(i18n.SessionNotTaken, o.agent.Title, o.native.ID))
-		return o.takeBack()
-	default:
+	case answers && strings.Contains(said, s.ID):
 		o.Proven = true
+	case answers && strings.Contains(said, s.Missing):
+		return o.takeBack(texts, s.ID)
+	default:
+		o.Notes = append(o.Notes, texts.Say(i18n.SessionNotProven, o.agent.Title))
 	}
 	return true
 }
 
-// takeBack removes the session that was written.
-func (o *handedOver) takeBack() bool {
-	_ = os.Remove(o.File) // nobody reads it
+// takeBack removes the session, unless it was written before: the agent may have gone on in it.
+func (o *handedOver) takeBack(texts words.Texts, why string) bool {
+	note := texts.Say(i18n.SessionNotProven, o.agent.Title)
+	if o.isNew {
+		_ = os.Remove(o.File) // nobody reads it
+		note = texts.Say(i18n.SessionNotTaken, o.agent.Title, why)
+	}
+	o.Notes = append(o.Notes, note)
 	o.As = asBrief
 	o.File = ""
 	o.Before = nil
@@ -302,8 +314,8 @@ func (o *handedOver) takeBack() bool {
 }
 
 // runIn runs a command in a folder, without input, and returns what it says.
-func runIn(ctx context.Context, folder string, command []string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+func runIn(ctx context.Context, folder string, command []string, atMost time.Duration) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = folder

@@ -62,7 +62,7 @@ func TestPlaces(t *testing.T) {
 	}
 	for variable, name := range map[string]string{"CLAUDE_CONFIG_DIR": agents.ClaudeCode, "CODEX_HOME": agents.Codex,
 		"XDG_CONFIG_HOME": agents.Opencode, "PI_CODING_AGENT_DIR": agents.Pi, "COPILOT_HOME": agents.CopilotCLI,
-		"GEMINI_CLI_HOME": agents.GeminiCLI, "OPENCLAW_STATE_DIR": agents.OpenClaw} {
+		"GEMINI_CLI_HOME": agents.GeminiCLI, "QWEN_HOME": agents.QwenCode, "OPENCLAW_STATE_DIR": agents.OpenClaw} {
 		dir := filepath.FromSlash("/else/where")
 		m := agents.Machine{System: "linux", Home: "/home/me", Getenv: func(name string) string {
 			if name == variable {

@@ -29,7 +29,7 @@ var known = []Agent{
 					m.Join(m.Working, "opencode.json"), m.Join(m.Working, "opencode.jsonc")}
 			}}},
 	{Name: QwenCode, Aliases: []string{"qwen"}, Program: "qwen", Title: "Qwen Code", Hooks: Extension,
-		folder: func(m Machine) string { return m.Join(m.Home, ".qwen") },
+		folder: func(m Machine) string { return m.HomeOr("QWEN_HOME", ".qwen") },
 		Servers: &Servers{At: []string{"mcpServers"}, How: "qwen mcp add --scope user scrollback scrollback mcp",
 			files: func(m Machine, in string) []string {
 				return []string{m.Join(in, "settings.json"), m.Join(m.Working, ".qwen", "settings.json")}

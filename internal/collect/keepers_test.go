@@ -37,6 +37,40 @@ func newerKeepers() []talkFormat {
 			}
 			return out
 		}},
+		{format: "cowork", file: "a/b/local_1/.claude/projects/-work/" + talkID + ".jsonl", write: func(of []turn) []byte {
+			return lines(of, nil, func(t turn) any {
+				m := object{"role": t.role(), "content": []any{object{"type": "text", "text": t.Text}}}
+				if !t.user() {
+					m["id"] = "msg_" + t.ID
+					m["model"] = "m"
+					m["stop_reason"] = "end_turn"
+				}
+				return object{"type": t.role(), "uuid": t.ID, "parentUuid": orNull(t.Parent), "sessionId": talkID,
+					"timestamp": t.iso(), "cwd": "/work", "version": "2.1.0", "isSidechain": false, "message": m}
+			})
+		}},
+		{format: "antigravity", file: talkID + "/.system_generated/logs/transcript.jsonl", write: func(of []turn) []byte {
+			return lines(of, nil, func(t turn) any {
+				kind := map[bool]string{true: "USER_INPUT", false: "PLANNER_RESPONSE"}[t.user()]
+				return object{"step_index": t.ms() / 1000 % 100_000, "source": "MODEL", "type": kind, "status": "DONE",
+					"created_at": t.iso(), "content": t.Text}
+			})
+		}},
+		{format: "sillytavern", file: "Bosun/" + talkID + ".jsonl", write: func(of []turn) []byte {
+			head := object{"user_name": "u", "character_name": "c", "create_date": of[0].iso(), "chat_metadata": object{}}
+			return lines(of, []any{head}, func(t turn) any {
+				return object{"name": t.role(), "is_user": t.user(), "is_system": false, "send_date": t.iso(), "mes": t.Text}
+			})
+		}},
+		{format: "cherry-studio", file: "data.json", beside: "%s/data.json", write: func(of []turn) []byte {
+			var messages []any
+			for _, t := range of {
+				messages = append(messages, object{"id": t.ID, "role": t.role(), "createdAt": t.iso(), "modelId": "m",
+					"content": t.Text})
+			}
+			return fmt.Appendf(nil, `{"time":%d,"version":5,"localStorage":{},"indexedDB":%s}`, of[0].ms(), dumped(object{
+				"topics": []any{object{"id": talkID, "messages": messages}}}))
+		}},
 		{format: "qwen-code", file: "-work/chats/" + talkID + ".jsonl", write: func(of []turn) []byte {
 			return lines(of, nil, func(t turn) any {
 				return object{"uuid": t.ID, "parentUuid": orNull(t.Parent), "sessionId": talkID, "timestamp": t.iso(),

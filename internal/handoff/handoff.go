@@ -17,11 +17,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/agents"
 	"github.com/scrollback-ai/scrollback/transcript/opencode"
+	"github.com/scrollback-ai/scrollback/transcript/qwencode"
 )
 
 // Session is a session of an agent, and how one goes on with it.
@@ -32,6 +34,7 @@ type Session struct {
 	Before  []string // a command that takes the file over; nil where the agent finds it by itself
 	Command []string // that goes on with the session, in the folder of the work
 	List    []string // a command that names the session once it is there; nil where there is none
+	Missing string   // what List says, and fails in any case, while the session is not there; empty where it does not fail
 }
 
 // Target is what is handed over: a conversation, where it goes on, and when.
@@ -68,6 +71,8 @@ var sessions = map[string]func(m agents.Machine, t Target) Session{
 	agents.ClaudeCode: claudeSession,
 	agents.Codex:      codexSession,
 	agents.GeminiCLI:  geminiSession,
+	agents.Pi:         piSession,
+	agents.QwenCode:   qwenSession,
 	agents.Opencode:   func(m agents.Machine, t Target) Session { return importedSession("opencode", t) },
 	agents.Kilo:       func(m agents.Machine, t Target) Session { return importedSession("kilo", t) },
 }
@@ -124,6 +129,48 @@ func geminiSession(m agents.Machine, t Target) Session {
 	s.File = m.Join(t.Data, "handoff", "gemini-"+id+".jsonl")
 	s.Command = []string{"gemini", "--session-file", s.File}
 	return s
+}
+
+// notInPiName are the characters that pi writes as a dash in the name of a project's folder.
+var notInPiName = strings.NewReplacer("/", "-", `\`, "-", ":", "-")
+
+// piSession is one of the project's. Pi lists sessions on its screen alone, but refuses to make one that it has: here
+// as a fork of one that nobody has, so that nothing is made.
+func piSession(m agents.Machine, t Target) Session {
+	id := string(t.Conversation)
+	folder := t.Folder
+	if folder != "" && strings.Contains(`/\`, folder[:1]) {
+		folder = folder[1:]
+	}
+	in := m.Join(m.Folder(agents.Pi), "sessions", "--"+notInPiName.Replace(folder)+"--")
+	if dir := m.Getenv("PI_CODING_AGENT_SESSION_DIR"); filepath.IsAbs(dir) {
+		in = dir
+	}
+	return Session{Format: agents.Pi, ID: id,
+		File:    m.Join(in, "scrollback_"+id+".jsonl"),
+		Command: []string{"pi", "--session", id},
+		List:    []string{"pi", "--offline", "--fork", "no-such-session", "--session-id", id},
+		Missing: "No session found"}
+}
+
+// qwenSession is one of the project's.
+func qwenSession(m agents.Machine, t Target) Session {
+	id := string(t.Conversation)
+	if !qwencode.IsSessionID(id) {
+		return Session{}
+	}
+	in := m.Folder(agents.QwenCode)
+	if dir := m.Getenv("QWEN_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		in = dir
+	}
+	folder := t.Folder
+	if m.System == "windows" {
+		folder = strings.ToLower(folder)
+	}
+	return Session{Format: agents.QwenCode, ID: id,
+		File:    m.Join(in, "projects", notInName.ReplaceAllString(folder, "-"), "chats", id+".jsonl"),
+		Command: []string{"qwen", "--resume", id},
+		List:    []string{"qwen", "sessions", "list", "--json"}}
 }
 
 // importedSession is one that a program takes over from a file.

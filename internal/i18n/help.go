@@ -473,8 +473,8 @@ var (
 		"File to write. Default: standard output.",
 		"要写入的文件。默认：标准输出。")
 	_ = label("help/bundle-jsonl-claude-code-codex-gemini-cli",
-		"bundle (everything, to be imported elsewhere), jsonl, claude-code, codex, gemini-cli, opencode, or a notebook: mtm or ipynb. Default: by the file's extension, else a bundle.",
-		"bundle（对话包：全部内容，可导入别处）、jsonl、claude-code、codex、gemini-cli、opencode，或笔记本 mtm、ipynb。默认：按文件扩展名，否则为 bundle。")
+		"bundle (everything, to be imported elsewhere), jsonl, claude-code, codex, gemini-cli, opencode, pi, qwen-code, or a notebook: mtm or ipynb. Default: by the file's extension, else a bundle.",
+		"bundle（对话包：全部内容，可导入别处）、jsonl、claude-code、codex、gemini-cli、opencode、pi、qwen-code，或笔记本 mtm、ipynb。默认：按文件扩展名，否则为 bundle。")
 	_ = label("help/include-markdown-files-compacted-segments-bundle",
 		"Include the Markdown files of compacted segments in a bundle.",
 		"在对话包中包含已压缩各段的 Markdown 文件。")

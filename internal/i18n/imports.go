@@ -251,6 +251,12 @@ var (
 	FileGoogleTakeoutGeminiApps = problem("file-google-takeout-gemini-apps",
 		"a Google Takeout of Gemini Apps",
 		"Gemini 应用的 Google Takeout 导出")
+	FileConversationAntigravity = problem("file-conversation-antigravity",
+		"a conversation of Antigravity",
+		"Antigravity 的对话")
+	FileMemoryTrae = problem("file-memory-trae",
+		"a memory of Trae, which has no talk",
+		"Trae 的记忆，其中没有对话")
 	FileBackupCherryStudio = problem("file-backup-cherry-studio",
 		"a backup of Cherry Studio",
 		"Cherry Studio 的备份")

@@ -72,12 +72,9 @@ func importSession(ctx context.Context, t *Transfer, v *engine.View, b *sessionI
 		return im.out, scrollback.ParamErrorf(op, "file", i18n.CannotBeRead, b.Session.Name, b.Bad)
 	}
 	var failed error
-	for entry, err := range fillDates(b.Tool.Read(ctx, b.Place, b.Session.Session)) {
+	for entry, err := range fillDates(leaveOutTold(b.Tool.Read(ctx, b.Place, b.Session.Session))) {
 		if err == nil {
 			err = checkContext(ctx)
-		}
-		if err == nil {
-			leaveOutTold(&entry)
 		}
 		if err == nil && b.q.Mask {
 			im.out.Masked += mask.MaskEntry(&entry)

@@ -28,7 +28,7 @@ func (b *sessionImport) matchPrefix(ctx context.Context, s *sessionSource) (*fol
 		return nil, err
 	}
 	told := 0
-	for entry, err := range b.Tool.Read(ctx, b.Place, b.Session.Session) {
+	for entry, err := range leaveOutTold(b.Tool.Read(ctx, b.Place, b.Session.Session)) {
 		if err == nil {
 			err = checkContext(ctx)
 		}
@@ -44,7 +44,6 @@ func (b *sessionImport) matchPrefix(ctx context.Context, s *sessionSource) (*fol
 		if entry.Rewind == nil {
 			told++
 		}
-		leaveOutTold(&entry)
 		if b.q.Mask {
 			mask.MaskEntry(&entry)
 		}

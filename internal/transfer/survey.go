@@ -81,7 +81,7 @@ func (s *Survey) surveyTool(ctx context.Context, im *importer) error {
 			s.addSkipped(transcript.Bad{Reason: path.Base(one.Name) + ": " + one.Bad})
 			continue
 		}
-		for entry, err := range im.tool.Read(ctx, im.place, one) {
+		for entry, err := range leaveOutTold(im.tool.Read(ctx, im.place, one)) {
 			if err != nil {
 				return scrollback.Wrap(scrollback.Unavailable, "transfer.Survey", err)
 			}

@@ -4,8 +4,10 @@ package all
 import (
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/aider"
+	"github.com/scrollback-ai/scrollback/transcript/antigravity"
 	"github.com/scrollback-ai/scrollback/transcript/chatgpt"
 	"github.com/scrollback-ai/scrollback/transcript/chatserver"
+	"github.com/scrollback-ai/scrollback/transcript/cherrystudio"
 	"github.com/scrollback-ai/scrollback/transcript/claude"
 	"github.com/scrollback-ai/scrollback/transcript/claudecode"
 	"github.com/scrollback-ai/scrollback/transcript/cline"
@@ -30,6 +32,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/openwebui"
 	"github.com/scrollback-ai/scrollback/transcript/pi"
 	"github.com/scrollback-ai/scrollback/transcript/qwencode"
+	"github.com/scrollback-ai/scrollback/transcript/sillytavern"
 	"github.com/scrollback-ai/scrollback/transcript/vscodechat"
 )
 
@@ -44,7 +47,9 @@ func Importers() []transcript.Importer {
 func Tools() []transcript.Tool {
 	return []transcript.Tool{
 		claudecode.Tool{},
+		claudecode.Cowork(),
 		codex.Tool{},
+		codex.TraeX(),
 		opencode.Tool{},
 		crush.Tool{},
 		goose.Tool{},
@@ -62,7 +67,10 @@ func Tools() []transcript.Tool {
 		kimicli.Tool{},
 		deepseek.Tool{},
 		grok.Tool{},
+		antigravity.Tool{},
 		jan.Tool{},
+		sillytavern.Tool{},
+		cherrystudio.Tool{},
 		geminiapps.Tool{},
 		lmstudio.Tool{},
 		chatgpt.Tool{},
@@ -75,5 +83,5 @@ func Tools() []transcript.Tool {
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
 	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, claudecode.Format{},
-		codex.Tool{}, opencode.Tool{}}
+		codex.Tool{}, opencode.Tool{}, pi.Tool{}, qwencode.Tool{}}
 }

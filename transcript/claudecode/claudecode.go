@@ -33,14 +33,22 @@ const (
 	metaKey = "claude_code"
 )
 
-// Tool is the tool. The zero value is ready.
-type Tool struct{}
+// Tool is Claude Code, or Cowork. The zero value is Claude Code.
+type Tool struct{ cowork bool }
 
 // Name implements transcript.Tool.
-func (Tool) Name() string { return Name }
+func (t Tool) Name() string {
+	if t.cowork {
+		return CoworkName
+	}
+	return Name
+}
 
 // Homes implements transcript.Tool.
-func (Tool) Homes(m transcript.Machine) []string {
+func (t Tool) Homes(m transcript.Machine) []string {
+	if t.cowork {
+		return coworkHomes(m)
+	}
 	if folder := m.Getenv("CLAUDE_CONFIG_DIR"); folder != "" {
 		return []string{joinPath(folder, "projects")}
 	}
@@ -59,8 +67,8 @@ func joinPath(folder, name string) string {
 }
 
 // Sniff implements transcript.Tool.
-func (Tool) Sniff(name string, head []byte) bool {
-	return name != typed && isSession(head) && !transcript.IsForeign(head)
+func (t Tool) Sniff(name string, head []byte) bool {
+	return !t.cowork && name != typed && isSession(head) && !transcript.IsForeign(head)
 }
 
 // typed is the file with what was typed in all sessions: prompts without answers.

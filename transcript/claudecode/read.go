@@ -25,7 +25,10 @@ const (
 
 // Read implements transcript.Tool: the session's own conversation, and those of its
 // sub-agents behind it.
-func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+func (t Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+	if t.cowork {
+		return describeTask(p, s, Tool{}.Read(ctx, p, s))
+	}
 	return func(yield func(transcript.Entry, error) bool) {
 		r := &sessionReading{ctx: ctx, files: p.FS, yield: yield, session: s.ID, file: s.Name, calls: map[string]string{},
 			told: map[string]bool{}, agents: map[string]string{},

@@ -29,13 +29,16 @@ var own = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[
 
 // Sessions implements transcript.Tool: a file with its folder beside it, those that
 // changed last at the end.
-func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
+func (t Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
 		var found []transcript.Session
 		var err error
-		if p.Name != "." && p.Name != "" {
+		switch {
+		case p.Name != "." && p.Name != "":
 			found, err = singleSession(p)
-		} else {
+		case t.cowork:
+			found, err = tasksBelow(ctx, p.FS)
+		default:
 			found, err = sessionsBelow(ctx, p.FS)
 		}
 		slices.SortStableFunc(found, func(a, b transcript.Session) int {
@@ -70,6 +73,11 @@ func sessionsBelow(ctx context.Context, files fs.FS) ([]transcript.Session, erro
 	if info, err := fs.Stat(files, "projects"); err == nil && info.IsDir() {
 		root = "projects"
 	}
+	return projectsBelow(ctx, files, root)
+}
+
+// projectsBelow returns the sessions of the projects in a folder.
+func projectsBelow(ctx context.Context, files fs.FS, root string) ([]transcript.Session, error) {
 	var out []transcript.Session
 	list, err := fs.ReadDir(files, root)
 	if err != nil {

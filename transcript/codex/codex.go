@@ -25,14 +25,34 @@ import (
 // Name is the tool's name, and that of its fields in meta.
 const Name = "codex"
 
-// Tool is the program. The zero value is ready.
-type Tool struct{}
+// TraeXName is what TraeX is called, the command line of Trae, which is made of Codex.
+const TraeXName = "traex"
+
+// Tool is Codex, or TraeX. The zero value is Codex.
+type Tool struct{ trae bool }
+
+// TraeX returns the tool that reads the rollouts of TraeX. They begin as Codex' do, so that one that is uploaded is
+// taken for one of those.
+func TraeX() Tool { return Tool{trae: true} }
+
+// isTrae reports whether a place is one of TraeX'.
+func isTrae(p transcript.Place) bool {
+	return strings.Contains(strings.ReplaceAll(p.Path, `\`, "/")+"/", "/.trae/")
+}
 
 // Name implements transcript.Tool.
-func (Tool) Name() string { return Name }
+func (t Tool) Name() string {
+	if t.trae {
+		return TraeXName
+	}
+	return Name
+}
 
 // Homes implements transcript.Tool.
-func (Tool) Homes(m transcript.Machine) []string {
+func (t Tool) Homes(m transcript.Machine) []string {
+	if t.trae {
+		return []string{strings.TrimRight(m.Home, `/\`) + "/.trae/cli"}
+	}
 	if home := m.Getenv("CODEX_HOME"); home != "" {
 		return []string{home}
 	}
@@ -44,7 +64,10 @@ func (Tool) Homes(m transcript.Machine) []string {
 
 // Sniff implements transcript.Tool: a rollout begins with what it says about its thread. One
 // that is packed is known by its name alone.
-func (Tool) Sniff(name string, head []byte) bool {
+func (t Tool) Sniff(name string, head []byte) bool {
+	if t.trae {
+		return false
+	}
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	if strings.HasPrefix(base, "rollout-") && strings.HasSuffix(base, ".jsonl.zst") {
 		return bytes.HasPrefix(head, zstdMagic)

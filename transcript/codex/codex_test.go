@@ -398,3 +398,38 @@ func usage(u scrollback.Usage) string {
 	return fmt.Sprintf("in %d cached %d out %d reasoning %d total %d", u.InputTokens,
 		u.CachedTokens, u.OutputTokens, u.ReasoningTokens, u.TotalTokens)
 }
+
+// TraeX keeps what Codex keeps, elsewhere.
+func TestTraeX(t *testing.T) {
+	for _, path := range []string{"/home/u/.trae/cli", "/home/u/.codex", ""} {
+		p := transcript.Place{FS: os.DirFS("testdata/talk"), Name: ".", Path: path, Now: 1 << 50}
+		said := map[string]string{}
+		for _, tool := range []codex.Tool{{}, codex.TraeX()} {
+			var entries []transcript.Entry
+			for s, err := range tool.Sessions(t.Context(), p) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				for e, err := range tool.Read(t.Context(), p, s) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					entries = append(entries, e)
+				}
+			}
+			said[tool.Name()] = script(entries)
+		}
+		other := map[string]string{"codex": "traex", "traex": "codex"}
+		reader := "codex"
+		if path == "/home/u/.trae/cli" {
+			reader = "traex"
+		}
+		if want := script(tooltest.ReadEntries(t, codex.Tool{}, p.FS)); said[reader] != want || said[other[reader]] != "" {
+			t.Errorf("%q: %q", path, said)
+		}
+	}
+	m := transcript.Machine{System: "linux", Home: "/home/u", Getenv: func(string) string { return "/elsewhere" }}
+	if got := codex.TraeX().Homes(m); len(got) != 1 || got[0] != "/home/u/.trae/cli" {
+		t.Errorf("%q", got)
+	}
+}

@@ -18,8 +18,11 @@ import (
 
 // Sessions implements transcript.Tool: a session is a thread with the sub-agents that it
 // started. Of each rollout only the beginning is read.
-func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
+func (t Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
+		if isTrae(p) != t.trae {
+			return // the other's
+		}
 		if p.Name != "." && p.Name != "" {
 			_, s, err := singleSession(p)
 			yield(s, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/sessionlog"
 )
 
 // written is the version of the tool whose exports ours are written as.
@@ -37,7 +38,8 @@ func sourceOf(session string) string {
 }
 
 // Write implements [transcript.Exporter]: what "opencode import" takes. A call and its result are one part there; what
-// a system message says stands before the next question, where the tool shows it to nobody but the model.
+// a system message says stands before the next question, where the tool shows it to nobody but the model. Reasoning is
+// not sent to another model, so it stands only beside the answer.
 func (Tool) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
 	out := &exportWriter{w: bufio.NewWriterSize(w, 64<<10), c: c, session: SessionID(c.ID)}
 	out.writeHead()
@@ -68,8 +70,10 @@ type exportWriter struct {
 	n       int    // messages so far
 	any     bool   // a message was written
 	asked   string // the id of the last question
-	system  []string
+	system  []transcript.Entry
 	answer  *exportedMessage // that waits for its results
+	results int              // messages of results that answer has
+	latest  int64            // when something was said so far, in Unix ms
 }
 
 type exportedModel struct {
@@ -143,8 +147,9 @@ const nextIDs = 1 << 10
 func (x *exportWriter) newMessage(role string, at int64) *exportedMessage {
 	x.n++
 	m := &exportedMessage{id: x.newID("msg", x.n*nextIDs), calls: map[string]map[string]any{}}
+	x.latest = max(x.latest, at) // the tool sorts by it
 	m.Info = map[string]any{"id": m.id, "sessionID": x.session, "role": role, "agent": "build",
-		"time": map[string]int64{"created": at}}
+		"time": map[string]int64{"created": x.latest}}
 	return m
 }
 
@@ -162,11 +167,9 @@ func (x *exportWriter) addEntry(e transcript.Entry) {
 		x.addResults(e)
 	case scrollback.RoleAssistant:
 		x.writeAnswer()
-		if m.Status != scrollback.StatusFailed {
-			x.beginAnswer(e)
-		}
+		x.beginAnswer(e)
 	case scrollback.RoleSystem:
-		x.system = append(x.system, m.Parts.Text())
+		x.system = append(x.system, e)
 	default:
 		x.writeAnswer()
 		x.writeQuestion(e)
@@ -176,10 +179,13 @@ func (x *exportWriter) addEntry(e transcript.Entry) {
 func (x *exportWriter) writeQuestion(e transcript.Entry) {
 	m := x.newMessage("user", e.Message.CreatedAt)
 	m.Info["model"] = x.model
-	for _, text := range x.system {
-		x.addPart(m, map[string]any{"type": "text", "text": text, "synthetic": true})
+	for _, s := range x.system {
+		x.addPart(m, map[string]any{"type": "text", "text": s.Message.Parts.Text(), "synthetic": true,
+			"metadata": ownFields(&own{At: s.Message.CreatedAt, Own: sessionlog.Own{Role: s.Message.Role,
+				Name: s.Message.Name}})})
 	}
 	x.system = nil
+	said := len(m.Parts)
 	for i, p := range e.Message.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
@@ -190,7 +196,13 @@ func (x *exportWriter) writeQuestion(e transcript.Entry) {
 			x.addFile(m, p.MediaType, p.Name, p.URL, e.Bytes[i])
 		case scrollback.File:
 			x.addFile(m, p.MediaType, p.Name, "", e.Bytes[i])
+		case scrollback.ToolResult: // that answers nothing here
+			x.addPart(m, map[string]any{"type": "text", "text": p.Text})
 		}
+	}
+	if o := x.besideOf(e, m.Parts[said:], "user", 0); o != nil {
+		x.addPart(m, map[string]any{"type": "text", "text": "", "synthetic": true, "ignored": true,
+			"metadata": ownFields(o)})
 	}
 	if len(m.Parts) == 0 {
 		x.n--
@@ -231,21 +243,20 @@ func (x *exportWriter) beginAnswer(e transcript.Entry) {
 		"cache": map[string]int64{"read": used.CachedTokens, "write": used.CacheWriteTokens}}
 	m.Info["modelID"] = by.ID
 	m.Info["providerID"] = by.Provider
-	m.Info["time"] = map[string]int64{"created": at, "completed": at}
+	m.Info["time"] = map[string]int64{"created": x.latest, "completed": x.latest}
 	m.Info["finish"] = "stop"
-	if e.Message.Status == scrollback.StatusInterrupted {
+	switch e.Message.Status {
+	case scrollback.StatusInterrupted:
 		m.Info["error"] = map[string]any{"name": "MessageAbortedError", "data": map[string]string{"message": "Aborted"}}
+	case scrollback.StatusFailed: // it is shown, and not sent
+		m.Info["error"] = map[string]any{"name": "UnknownError", "data": map[string]string{"message": "Failed"}}
+	case scrollback.StatusComplete:
 	}
 	for _, p := range e.Message.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
 			if p.Text != "" {
 				x.addPart(m, map[string]any{"type": "text", "text": p.Text, "time": map[string]int64{"start": at, "end": at}})
-			}
-		case scrollback.Reasoning:
-			if p.Text != "" {
-				x.addPart(m, map[string]any{"type": "reasoning", "text": p.Text,
-					"time": map[string]int64{"start": at, "end": at}})
 			}
 		case scrollback.ToolCall:
 			m.Info["finish"] = "tool-calls"
@@ -259,20 +270,88 @@ func (x *exportWriter) beginAnswer(e transcript.Entry) {
 			x.addPart(m, map[string]any{"type": "tool", "tool": p.Name, "callID": p.ID, "state": state})
 		}
 	}
+	if o := x.besideOf(e, m.Parts, "assistant", 0); o != nil {
+		x.noteBeside(m, o, at)
+	}
 	x.answer = m
+	x.results = 0
+}
+
+// besideOf returns what has to stand beside the parts of a message; nil if they are read as it is. Of a message of
+// results it is the second, behind the answer with their calls.
+func (x *exportWriter) besideOf(e transcript.Entry, parts []map[string]any, role string, nth int) *own {
+	raw, err := json.Marshal(map[string]any{"role": role, "modelID": splitModel(e.Message.Model).ID, "finish": "stop"})
+	x.err = cmp.Or(x.err, err)
+	m := &message{}
+	x.err = cmp.Or(x.err, json.Unmarshal(raw, m))
+	if raw, err = json.Marshal(parts); err == nil {
+		err = json.Unmarshal(raw, &m.parts)
+	}
+	x.err = cmp.Or(x.err, err)
+	if e.Message.Status == scrollback.StatusInterrupted || e.Message.Status == scrollback.StatusFailed {
+		m.Error = &messageError{Name: "MessageAbortedError"}
+		if e.Message.Status == scrollback.StatusFailed {
+			m.Error.Name = "UnknownError"
+		}
+	}
+	b := &messageBuilder{m: m, left: map[string]int{}, side: func(string) (string, bool) { return "", false }}
+	var got transcript.Entry
+	if all := b.makeEntries(); len(all) > nth {
+		got = all[nth]
+	}
+	if got.Message.Status == scrollback.StatusComplete {
+		got.Message.Status = ""
+	}
+	o, err := sessionlog.NewOwn(e, got)
+	x.err = cmp.Or(x.err, err)
+	out := own{}
+	if o != nil {
+		out.Own = *o
+	}
+	if at := e.Message.CreatedAt; at < x.latest {
+		out.Said = at
+	}
+	if o == nil && out.Said == 0 {
+		return nil
+	}
+	return &out
+}
+
+// ownFields is what stands beside a part, where the tool keeps what it knows nothing of.
+func ownFields(o *own) map[string]any { return map[string]any{"scrollback": o} }
+
+// noteBeside puts what stands beside an answer where it is sent to nobody.
+func (x *exportWriter) noteBeside(m *exportedMessage, o *own, at int64) {
+	for _, p := range m.Parts {
+		if p["type"] == "tool" || p["type"] == "text" {
+			p["metadata"] = ownFields(o)
+			return
+		}
+	}
+	x.addPart(m, map[string]any{"type": "reasoning", "text": "", "metadata": ownFields(o),
+		"time": map[string]int64{"start": at, "end": at}})
 }
 
 // addResults fills in what tools returned.
 func (x *exportWriter) addResults(e transcript.Entry) {
-	if x.answer == nil {
-		return
-	}
+	var done []map[string]any // parts with the calls that are answered
+	var states []map[string]any
 	for _, r := range e.Message.Parts.Results() {
-		state, open := x.answer.calls[r.CallID]
-		if !open {
+		var state map[string]any
+		if x.answer != nil {
+			state = x.answer.calls[r.CallID]
+		}
+		if state == nil {
 			continue
 		}
 		delete(x.answer.calls, r.CallID)
+		states = append(states, state)
+		for _, p := range x.answer.Parts {
+			if p["callID"] == r.CallID {
+				done = append(done, map[string]any{"type": "tool", "tool": p["tool"], "callID": r.CallID, "state": state})
+			}
+		}
+		state["metadata"] = map[string]any{}
 		delete(state, "error")
 		state["time"] = map[string]int64{"start": e.Message.CreatedAt, "end": e.Message.CreatedAt}
 		if r.IsError {
@@ -282,8 +361,24 @@ func (x *exportWriter) addResults(e transcript.Entry) {
 		state["status"] = "completed"
 		state["output"] = r.Text
 		state["title"] = r.Name
-		state["metadata"] = map[string]any{}
 	}
+	if len(states) == 0 { // it answers nothing
+		x.writeAnswer()
+		x.writeQuestion(e)
+		return
+	}
+	o := x.besideOf(e, done, "assistant", 1)
+	for i, state := range states {
+		mark := &own{Message: x.results}
+		if o != nil && i == 0 {
+			mark.Own = o.Own
+			mark.Said = o.Said
+		}
+		if x.results > 0 || mark.Role != "" || mark.Said > 0 {
+			state["metadata"] = ownFields(mark)
+		}
+	}
+	x.results++
 }
 
 // writeAnswer writes the answer that waited for its results.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/sessionlog"
 )
 
 // storedSession is a session as the tool keeps it.
@@ -67,13 +68,8 @@ type message struct {
 			Write float64 `json:"write"`
 		} `json:"cache"`
 	} `json:"tokens"`
-	Finish string `json:"finish"`
-	Error  *struct {
-		Name string `json:"name"`
-		Data struct {
-			Message string `json:"message"`
-		} `json:"data"`
-	} `json:"error"`
+	Finish  string          `json:"finish"`
+	Error   *messageError   `json:"error"`
 	Summary json.RawMessage `json:"summary"` // true of a compaction's; an object of a user's, which is another thing
 	Time    struct {
 		Created   millis `json:"created"`
@@ -83,6 +79,14 @@ type message struct {
 	parts   []part
 	begun   int64 // its first number in the event log, or 0
 	removed int64 // the number of its removal, or 0
+}
+
+// messageError is why an answer ended.
+type messageError struct {
+	Name string `json:"name"`
+	Data struct {
+		Message string `json:"message"`
+	} `json:"data"`
 }
 
 // isFinished reports whether nothing of a message is still to come.
@@ -109,6 +113,7 @@ type part struct {
 	Tool      string    `json:"tool"`
 	CallID    string    `json:"callID"`
 	State     callState `json:"state"`
+	Metadata  metadata  `json:"metadata"`
 }
 
 // callState is how a tool call stands.
@@ -130,6 +135,15 @@ type metadata struct {
 	SessionID  string  // of the sub-agent
 	Exit       float64 // of a command
 	OutputPath string  // of the whole output
+	Own        *own    // beside what was written here
+}
+
+// own is what stands beside a part that was written here, for the message that it begins.
+type own struct {
+	sessionlog.Own
+	Message int   `json:"message,omitempty"` // of results: which of the messages that answer the same calls
+	At      int64 `json:"at,omitempty"`      // of a message that the tool has no place for, in Unix ms
+	Said    int64 `json:"said,omitempty"`    // in Unix ms, where it was before the messages before it: the tool sorts by time
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -138,6 +152,7 @@ func (m *metadata) UnmarshalJSON(b []byte) error {
 		SessionID  json.RawMessage `json:"sessionId"`
 		Exit       json.RawMessage `json:"exit"`
 		OutputPath json.RawMessage `json:"outputPath"`
+		Own        json.RawMessage `json:"scrollback"`
 	}
 	*m = metadata{}
 	if json.Unmarshal(b, &fields) != nil {
@@ -147,6 +162,9 @@ func (m *metadata) UnmarshalJSON(b []byte) error {
 	_ = json.Unmarshal(fields.SessionID, &m.SessionID)
 	_ = json.Unmarshal(fields.Exit, &m.Exit)
 	_ = json.Unmarshal(fields.OutputPath, &m.OutputPath)
+	if o := (own{}); len(fields.Own) > 0 && json.Unmarshal(fields.Own, &o) == nil {
+		m.Own = &o
+	}
 	return nil
 }
 

@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -77,8 +79,17 @@ func decodeDataURL(s string) (b []byte, mime string, ok bool) {
 // userEntries tells what a user said. Texts that the tool made of files are not what was said.
 func (t *messageBuilder) userEntries() []transcript.Entry {
 	var s messageDraft
+	var before []transcript.Entry
+	var beside *own
 	for _, p := range t.m.parts {
-		switch {
+		switch o := p.Metadata.Own; {
+		case o != nil && o.At != 0:
+			e := transcript.Entry{Message: scrollback.Message{ID: scrollback.MessageID(p.ID), CreatedAt: o.At,
+				Parts: scrollback.Parts{scrollback.Text{Text: p.Text}}}}
+			o.Restore(&e)
+			before = append(before, e)
+		case o != nil && p.Synthetic:
+			beside = o
 		case p.Type == "text" && (p.Synthetic || p.Ignored):
 			t.left["expanded file"]++
 		case p.Type == "text" && p.Text != "":
@@ -93,7 +104,27 @@ func (t *messageBuilder) userEntries() []transcript.Entry {
 			t.left[cmp.Or(p.Type, "part")]++
 		}
 	}
-	return t.makeEntry(scrollback.Message{Role: scrollback.RoleUser, Parts: s.parts}, s)
+	return append(before, t.restore(beside, t.makeEntry(scrollback.Message{Role: scrollback.RoleUser, Parts: s.parts},
+		s))...)
+}
+
+// restore makes the message of entries, if there is one, what stands beside it.
+func (t *messageBuilder) restore(o *own, entries []transcript.Entry) []transcript.Entry {
+	if o == nil {
+		return entries
+	}
+	if len(entries) == 0 {
+		entries = []transcript.Entry{{Message: scrollback.Message{ID: scrollback.MessageID(t.m.ID),
+			CreatedAt: int64(t.m.Time.Created)}}}
+	}
+	o.Restore(&entries[0])
+	if len(entries[0].Message.Parts) == 0 {
+		return nil
+	}
+	if o.Said > 0 {
+		entries[0].Message.CreatedAt = o.Said
+	}
+	return entries
 }
 
 // makeEntry returns a message, if there is anything in it.
@@ -112,9 +143,13 @@ func (t *messageBuilder) makeEntry(m scrollback.Message, s messageDraft) []trans
 
 // assistantEntries tells what a model call brought, and then what its tools returned.
 func (t *messageBuilder) assistantEntries() []transcript.Entry {
-	var s, results messageDraft
-	ended := t.m.Time.Created
+	var s messageDraft
+	var beside *own
+	var results []*resultsDraft
 	for _, p := range t.m.parts {
+		if p.Metadata.Own != nil {
+			beside = p.Metadata.Own
+		}
 		switch {
 		case p.Type == "text" && p.Synthetic:
 			t.left["synthetic text"]++
@@ -131,31 +166,78 @@ func (t *messageBuilder) assistantEntries() []transcript.Entry {
 			s.parts = append(s.parts, scrollback.ToolCall{ID: p.callKey(), Name: name,
 				Arguments: compactArguments(p.State.Input)})
 			if r, done := t.makeResult(p, name); done {
-				results.parts = append(results.parts, r)
-				ended = max(ended, p.State.Time.End)
-				for _, a := range p.State.Attachments {
-					if !results.attachFile(a) {
-						t.left["file reference"]++
-					}
-				}
+				results = t.addResult(results, p, r)
 			}
+		case p.Type == "reasoning" && p.Metadata.Own != nil:
 		default:
 			t.left[cmp.Or(p.Type, "part")]++
 		}
 	}
 	m := scrollback.Message{Role: scrollback.RoleAssistant, Parts: s.parts, Model: t.m.ModelID, Usage: t.callUsage()}
 	m.Status, m.Meta = t.endStatus()
-	if len(s.parts) == 0 && t.m.Error != nil {
+	if len(s.parts) == 0 && t.m.Error != nil && beside == nil {
 		t.left["error without an answer"]++
 		return nil
 	}
-	out := t.makeEntry(m, s)
-	if len(results.parts) > 0 {
-		out = append(out, transcript.Entry{Bytes: results.bytes,
-			Message: scrollback.Message{ID: scrollback.MessageID(t.m.ID + "#results"),
-				Role: scrollback.RoleTool, Parts: results.parts, CreatedAt: int64(ended)}})
+	var out []transcript.Entry
+	if len(s.parts) > 0 || beside == nil {
+		out = t.makeEntry(m, s)
+	} else {
+		out = []transcript.Entry{{Message: m}}
+		out[0].Message.ID = scrollback.MessageID(t.m.ID)
+		out[0].Message.CreatedAt = int64(t.m.Time.Created)
+	}
+	out = t.restore(beside, out)
+	for i, r := range results {
+		e := transcript.Entry{Bytes: r.bytes, Message: scrollback.Message{ID: scrollback.MessageID(t.m.ID + "#results"),
+			Role: scrollback.RoleTool, Parts: r.parts, CreatedAt: int64(r.ended)}}
+		if i > 0 {
+			e.Message.ID = scrollback.MessageID(fmt.Sprintf("%s#results%d", t.m.ID, i+1))
+		}
+		if r.beside != nil {
+			r.beside.Restore(&e)
+			if r.beside.Said > 0 {
+				e.Message.CreatedAt = r.beside.Said
+			}
+		}
+		out = append(out, e)
 	}
 	return out
+}
+
+// resultsDraft is a message of results that is being filled.
+type resultsDraft struct {
+	messageDraft
+	message int
+	ended   millis
+	beside  *own
+}
+
+// addResult adds a result to the message that it stood in, or to the only one.
+func (t *messageBuilder) addResult(to []*resultsDraft, p part, r scrollback.ToolResult) []*resultsDraft {
+	o := p.State.Metadata.Own
+	message := 0
+	if o != nil {
+		message = o.Message
+	}
+	i := slices.IndexFunc(to, func(d *resultsDraft) bool { return d.message == message })
+	if i < 0 {
+		i = len(to)
+		to = append(to, &resultsDraft{message: message, ended: t.m.Time.Created})
+	}
+	d := to[i]
+	d.parts = append(d.parts, r)
+	d.ended = max(d.ended, p.State.Time.End)
+	if o != nil && (o.Role != "" || o.Said > 0) {
+		d.beside = o
+	}
+	for _, a := range p.State.Attachments {
+		if !d.attachFile(a) {
+			t.left["file reference"]++
+		}
+	}
+	slices.SortStableFunc(to, func(a, b *resultsDraft) int { return cmp.Compare(a.message, b.message) })
+	return to
 }
 
 // makeResult returns what a tool returned. A command that failed is an error, whatever the tool calls it.

@@ -1,6 +1,8 @@
 package pi_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"testing"
@@ -71,5 +73,29 @@ func TestHomes(t *testing.T) {
 	want := []string{"/home/u/.openclaw/agents", "/home/u/.clawdbot/agents", "/c/agents"}
 	if d := cmp.Diff(want, pi.OpenClaw().Homes(m)); d != "" {
 		t.Error(d)
+	}
+}
+
+// What is written comes back as it was; thoughts of another model are not sent again, and a cut answer is.
+func TestWrite(t *testing.T) {
+	file := tooltest.RunExporter(t, pi.Tool{}, pi.Tool{}, "session.jsonl")
+	for raw := range bytes.Lines(file) {
+		var l struct {
+			Message struct {
+				StopReason string
+				Content    []struct{ Type, Text string }
+			}
+		}
+		if err := json.Unmarshal(raw, &l); err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range l.Message.Content {
+			if b.Type == "thinking" {
+				t.Errorf("a thought would be sent: %s", raw)
+			}
+			if b.Text == "It is a" && l.Message.StopReason != "stop" {
+				t.Errorf("the cut answer is left out by the tool: %s", raw)
+			}
+		}
 	}
 }

@@ -26,6 +26,7 @@ type line struct {
 	Model     string          `json:"modelId"`    // that was chosen
 	Content   json.RawMessage `json:"content"`    // of a message of an extension
 	Kind      string          `json:"customType"` // of the same
+	Own       *sessionlog.Own `json:"scrollback"` // beside one that was written here
 }
 
 // message is one of a session.
@@ -83,6 +84,7 @@ type talkReader struct {
 	named    string // what they called the session
 	provider string
 	last     string // the id of the last node
+	joins    bool   // what is marked as a part of the last message is
 }
 
 // readTalks makes the conversation of a session.
@@ -137,6 +139,17 @@ func (r *talkReader) addNode(number int, l *line) {
 		}
 	}
 	r.fillEntry(&e, l)
+	switch own := l.Own; {
+	case own == nil:
+		r.joins = true
+	case !own.Part:
+		r.joins = !own.Restore(&e)
+	case r.joins:
+		r.JoinLast(e)
+		fallthrough
+	default:
+		e.Message.Parts = nil
+	}
 	if sessionlog.Says(e) {
 		n.Entries = []transcript.Entry{e}
 		r.About.UpdatedAt = max(r.About.UpdatedAt, e.Message.CreatedAt)
@@ -192,7 +205,7 @@ func (r *talkReader) fillMessage(e *transcript.Entry, m *message) {
 		said := transcript.Entry{}
 		r.addBlocks(&said, m.Content)
 		sessionlog.AddResult(e, m.CallID, string(e.Message.ID)+"#call", m.Tool, said.Message.Parts.Text(), m.IsError)
-		r.moveAttachments(e, said)
+		moveAttachments(e, said)
 	case "bashExecution":
 		e.Message.Role = scrollback.RoleUser
 		sessionlog.AddText(e, "!"+m.Command+"\n"+m.Output)
@@ -269,14 +282,13 @@ func (r *talkReader) addBlocks(e *transcript.Entry, raw json.RawMessage) {
 }
 
 // moveAttachments adds what came with a result.
-func (r *talkReader) moveAttachments(e *transcript.Entry, said transcript.Entry) {
+func moveAttachments(e *transcript.Entry, said transcript.Entry) {
+	came := transcript.Entry{Bytes: map[int][]byte{}}
 	for i, p := range said.Message.Parts {
 		if b := said.Bytes[i]; b != nil {
-			if e.Bytes == nil {
-				e.Bytes = map[int][]byte{}
-			}
-			e.Bytes[len(e.Message.Parts)] = b
-			e.Message.Parts = append(e.Message.Parts, p)
+			came.Bytes[len(came.Message.Parts)] = b
+			came.Message.Parts = append(came.Message.Parts, p)
 		}
 	}
+	sessionlog.AddParts(e, came)
 }

@@ -18,6 +18,7 @@ import (
 	"iter"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -42,8 +43,10 @@ func (Tool) Name() string { return Name }
 // Homes implements [transcript.Tool]: the projects, and where versions before them kept sessions.
 func (Tool) Homes(m transcript.Machine) []string {
 	homes := []string{filepath.Join(m.Home, ".qwen")}
-	if dir := m.Getenv("QWEN_RUNTIME_DIR"); filepath.IsAbs(dir) && dir != homes[0] {
-		homes = append(homes, dir)
+	for _, variable := range []string{"QWEN_HOME", "QWEN_RUNTIME_DIR"} {
+		if dir := m.Getenv(variable); filepath.IsAbs(dir) && !slices.Contains(homes, dir) {
+			homes = append(homes, dir)
+		}
 	}
 	var out []string
 	for _, home := range homes {
@@ -131,6 +134,7 @@ type record struct {
 	Result     struct {
 		Status string `json:"status"`
 	} `json:"toolCallResult"`
+	Own *sessionlog.Own `json:"scrollback"` // beside one that was written here
 }
 
 type content struct {
@@ -180,6 +184,7 @@ type talkReader struct {
 	*sessionlog.Talk
 	asked, named, from string
 	calls              map[string]bool // of tools, by id
+	joins              bool            // what is marked as a part of the last message is
 }
 
 // readTalks makes the conversation of a session, and those of its sub-agents.
@@ -231,6 +236,17 @@ func (r *talkReader) addRecord(number int, one *record) {
 	e := transcript.Entry{Line: number, Message: scrollback.Message{ID: scrollback.MessageID(one.ID),
 		CreatedAt: exported.ParseMoment(one.Timestamp)}}
 	r.fillEntry(&e, one)
+	switch own := one.Own; {
+	case own == nil:
+		r.joins = true
+	case !own.Part:
+		r.joins = !own.Restore(&e)
+	case r.joins:
+		r.JoinLast(e)
+		fallthrough
+	default:
+		e.Message.Parts = nil
+	}
 	if sessionlog.Says(e) {
 		n.Entries = []transcript.Entry{e}
 		r.About.CreatedAt = cmp.Or(r.About.CreatedAt, e.Message.CreatedAt)

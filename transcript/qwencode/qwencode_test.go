@@ -1,6 +1,7 @@
 package qwencode_test
 
 import (
+	"bytes"
 	"flag"
 	"os"
 	"testing"
@@ -65,5 +66,16 @@ func TestHomes(t *testing.T) {
 	m := transcript.Machine{System: "linux", Home: "/home/u", Getenv: func(string) string { return "" }}
 	if d := cmp.Diff([]string{"/home/u/.qwen/projects", "/home/u/.qwen/tmp"}, qwencode.Tool{}.Homes(m)); d != "" {
 		t.Error(d)
+	}
+}
+
+// What is written comes back as it was; thoughts of another model are not sent again.
+func TestWrite(t *testing.T) {
+	file := tooltest.RunExporter(t, qwencode.Tool{}, qwencode.Tool{}, "01a1fb8d-0000-7000-8000-00000000000d.jsonl")
+	if bytes.Contains(file, []byte(`"thought"`)) {
+		t.Errorf("a thought would be sent: %s", file)
+	}
+	if !qwencode.IsSessionID("01a1fb8d-0000-7000-8000-00000000000d") || qwencode.IsSessionID("../harbour") {
+		t.Error("ids of sessions are taken for none, or others for them")
 	}
 }

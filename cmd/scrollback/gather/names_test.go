@@ -13,7 +13,7 @@ import (
 // more is known than where they keep what was said.
 var services = map[string]bool{"chatgpt": true, "claude": true, "librechat": true, "open-webui": true,
 	"deepseek": true, "grok": true, "gemini-apps": true, "jan": true, "lm-studio": true, "kimi-cli": true,
-	"mimo-code": true}
+	"mimo-code": true, "cowork": true, "traex": true, "antigravity": true, "sillytavern": true, "cherry-studio": true}
 
 // What is read of agents is called as the table of agents calls it, and found by the names of programs; a service keeps
 // its name.

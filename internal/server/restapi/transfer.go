@@ -71,7 +71,7 @@ func (a *api) addTransfer() {
 	addBrief(a)
 	a.addRaw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
 		Summary: "Export a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
-			queryParam("format", huma.TypeString, "bundle (the default), jsonl, claude-code, codex, gemini-cli, opencode, mtm or ipynb"),
+			queryParam("format", huma.TypeString, "bundle (the default), jsonl, claude-code, codex, gemini-cli, opencode, pi, qwen-code, mtm or ipynb"),
 			queryParam("materialize", huma.TypeBoolean, "Whether a bundle holds the files of its segments.")},
 		Responses: spec.Responses(http.StatusOK, spec.FileContent("application/zstd"),
 			spec.FileContent("application/x-ndjson"),
