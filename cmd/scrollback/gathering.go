@@ -6,7 +6,6 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/hook/stopped"
-	"github.com/scrollback-ai/scrollback/internal/install"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/local"
 )
@@ -44,7 +43,7 @@ func (g *globals) gatherProgram(open *app) gather.Program {
 		Stdout: g.stdout, Stderr: g.stderr,
 		Log: g.newLogger(), Print: g.printResult, Explain: explainError, Texts: g.localeTexts(),
 		Zone: g.zone, Addr: g.set.Addr, Responds: askWhoResponds,
-		Setups: g.inspectSetups, Asked: g.sumHooks,
+		Standing: g.listStanding,
 		Open: func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error {
 			switch {
 			case open != nil:
@@ -57,17 +56,4 @@ func (g *globals) gatherProgram(open *app) gather.Program {
 				return do(a.Transfer, a.View)
 			})
 		}}
-}
-
-// inspectSetups returns how agents are set up by install.
-func (g *globals) inspectSetups() ([]install.Setup, error) {
-	o, err := g.installOptions(install.Agents())
-	if err != nil {
-		return nil, err
-	}
-	run, err := install.Begin(g.ctx, o, false)
-	if err != nil {
-		return nil, err
-	}
-	return run.Inspect()
 }

@@ -117,6 +117,9 @@ var (
 	SetupOff = label("setup-off",
 		"hooks are switched off in %s",
 		"钩子在 %s 中被关闭")
+	SetupSilenced = label("setup-silenced",
+		"hooks are off here: scrollback hook on --agent %s",
+		"钩子已在此关闭：scrollback hook on --agent %s")
 	SetupAsked = label("setup-asked",
 		"hooks were asked %d times, last %s, spoke %d times, %d ms median",
 		"钩子被调用 %d 次，最近一次 %s，答复 %d 次，中位数 %d 毫秒")

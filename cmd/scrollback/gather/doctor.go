@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/hook/ledger"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/install"
+	"github.com/scrollback-ai/scrollback/internal/standing"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
@@ -27,27 +28,11 @@ type Doctor struct {
 
 // ReportAgents returns what is found of each tool.
 func (c *Doctor) ReportAgents(p Program) error {
-	o, err := Flags{Exclude: c.Exclude}.Options(p, Every, "")
+	agents, here, o, err := p.listTools(Flags{Exclude: c.Exclude})
 	if err != nil {
 		return err
 	}
-	here, err := os.Getwd()
-	if err != nil {
-		here = "" // it was removed; nothing is set there
-	}
-	var agents []collect.Agent
-	err = p.Open(false, func(t *transfer.Transfer, v *engine.View) error {
-		collector, err := collect.New(t, v, o)
-		if err != nil {
-			return err
-		}
-		agents, err = collector.ListAgents(p.Ctx, here)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	setups, err := p.listSetups()
+	setups, err := p.Standing()
 	if err != nil {
 		return err
 	}
@@ -68,38 +53,37 @@ func (c *Doctor) ReportAgents(p Program) error {
 		})
 }
 
-// agentSetup is how an agent is set up, and what its hooks did.
-type agentSetup struct {
-	install.Setup
-	Asked *ledger.Asked `json:"asked,omitempty"`
+// listTools returns what is found of each tool, and how that was looked for: here is the folder that was worked in.
+func (p Program) listTools(f Flags) (found []collect.Agent, here string, o collect.Options, err error) {
+	if o, err = f.Options(p, Every, ""); err != nil {
+		return nil, "", o, err
+	}
+	if here, err = os.Getwd(); err != nil {
+		here = "" // it was removed; nothing is set there
+	}
+	err = p.Open(false, func(t *transfer.Transfer, v *engine.View) error {
+		collector, err := collect.New(t, v, o)
+		if err != nil {
+			return err
+		}
+		found, err = collector.ListAgents(p.Ctx, here)
+		return err
+	})
+	return found, here, o, err
 }
 
-// listSetups lists how agents are set up.
-func (p Program) listSetups() ([]agentSetup, error) {
-	out := []agentSetup{}
-	if p.Setups == nil {
-		return out, nil
+// CountSessions returns what is found of each tool, by its name.
+func CountSessions(p Program) (map[string]collect.Agent, error) {
+	found, _, _, err := p.listTools(Flags{})
+	out := map[string]collect.Agent{}
+	for _, a := range found {
+		out[a.Tool] = a
 	}
-	all, err := p.Setups()
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range all {
-		with := agentSetup{Setup: s}
-		if s.Installed && len(s.Hooks) > 0 && p.Asked != nil {
-			asked, err := p.Asked(s.Agent)
-			if err != nil {
-				return nil, err
-			}
-			with.Asked = &asked
-		}
-		out = append(out, with)
-	}
-	return out, nil
+	return out, err
 }
 
 // describeAsked says what the hooks of an agent did: the only proof that it calls them.
-func (p Program) describeAsked(a ledger.Asked) []string {
+func (p Program) describeAsked(a ledger.HookRuns) []string {
 	t := p.Texts
 	if a.Asked == 0 {
 		return []string{t.Say(i18n.SetupNeverAsked)}
@@ -112,7 +96,7 @@ func (p Program) describeAsked(a ledger.Asked) []string {
 }
 
 // noteSetup says of an agent that it has the server, if install has set it up: in files that are no settings.
-func noteSetup(a *collect.Agent, setups []agentSetup) {
+func noteSetup(a *collect.Agent, setups []standing.MachineAgent) {
 	for _, s := range setups {
 		if s.Agent == a.Tool && s.Installed && a.MCP != nil {
 			a.MCP.Registered = true
@@ -121,7 +105,7 @@ func noteSetup(a *collect.Agent, setups []agentSetup) {
 }
 
 // drawSetups prints which agents are set up, and what is wrong with that.
-func (p Program) drawSetups(w io.Writer, setups []agentSetup) error {
+func (p Program) drawSetups(w io.Writer, setups []standing.MachineAgent) error {
 	t := p.Texts
 	var lines []string
 	for _, s := range setups {
@@ -137,6 +121,9 @@ func (p Program) drawSetups(w io.Writer, setups []agentSetup) error {
 			said = t.Say(i18n.SetupHooks, strings.Join(events, ", "))
 		}
 		lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent, said))
+		if s.Off {
+			lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent, t.Say(i18n.SetupSilenced, s.Agent)))
+		}
 		if s.Asked != nil {
 			for _, said := range p.describeAsked(*s.Asked) {
 				lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent, said))
