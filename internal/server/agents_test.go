@@ -35,8 +35,9 @@ func newAgents() *someAgents {
 	codex := standing.MachineAgent{Title: "Codex", Found: true, Sessions: 31, Behind: 1,
 		Asked: &ledger.HookRuns{Asked: 14, Spoke: 2, Last: 1795404453293, MedianMS: 41}}
 	codex.Setup = install.Setup{Agent: "codex", Installed: true, Hooks: []string{"session-start", "prompt"},
-		Files:   []string{"/home/ann/.codex/config.toml", "/home/ann/.codex/hooks.json"},
-		Program: "/home/ann/bin/scrollback", Problems: []install.SetupProblem{{Kind: install.Untrusted, File: "/home/ann/.codex/config.toml"}}}
+		Files:    []string{"/home/ann/.codex/config.toml", "/home/ann/.codex/hooks.json"},
+		Program:  "/home/ann/bin/scrollback",
+		Problems: []install.SetupProblem{{Kind: install.Untrusted, File: "/home/ann/.codex/config.toml"}}}
 	return &someAgents{all: []standing.MachineAgent{codex}}
 }
 
@@ -58,7 +59,8 @@ func (s *someAgents) SilenceAgent(_ context.Context, agent string, off bool) (st
 			return out, nil
 		}
 	}
-	return standing.MachineAgent{}, errors.Join(s.err, scrollback.Errorf(scrollback.NotFound, "test", "no agent %q", agent))
+	err := scrollback.Errorf(scrollback.NotFound, "test", "no agent %q", agent)
+	return standing.MachineAgent{}, errors.Join(s.err, err)
 }
 
 func (s *someAgents) isOff(agent string) bool {
@@ -73,7 +75,8 @@ func TestAgentsAreShownOnTheirMachine(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true})
 	secret := map[string]string{}
 	for name, k := range map[string]scrollback.Key{"admin": {Role: scrollback.AccessAdmin},
-		"writer": {Role: scrollback.AccessWrite}, "admin of one": {Role: scrollback.AccessAdmin, Projects: []string{"harbour"}}} {
+		"writer":       {Role: scrollback.AccessWrite},
+		"admin of one": {Role: scrollback.AccessAdmin, Projects: []string{"harbour"}}} {
 		k.Name = name
 		_, s, err := r.Store.Keys.Add(t.Context(), k)
 		if err != nil {
@@ -140,7 +143,8 @@ func TestAgentsAreShownOnTheirMachine(t *testing.T) {
 		}
 	}
 	some.err = scrollback.Errorf(scrollback.Refused, "test", "the ledger cannot be opened")
-	if w := sendFrom(at, "GET", "/api/agents", "", "", here, ""); w.Code != 403 || !strings.Contains(w.Body.String(), "ledger") {
+	w := sendFrom(at, "GET", "/api/agents", "", "", here, "")
+	if w.Code != 403 || !strings.Contains(w.Body.String(), "ledger") {
 		t.Errorf("a fault: %d %s", w.Code, w.Body)
 	}
 }
@@ -177,11 +181,13 @@ func manyAgents() *someAgents {
 		Problems: []install.SetupProblem{{Kind: install.Moved, File: "/old/scrollback"},
 			{Kind: install.Unreadable, File: "/home/ann/.claude/settings.json", Line: 3},
 			{Kind: install.Doubled, File: "/home/ann/.claude.json"}}})
-	add(standing.MachineAgent{Title: "Gemini CLI", Asked: &ledger.HookRuns{}}, install.Setup{Agent: "gemini-cli", Installed: true,
-		Hooks: []string{"session-start"}, Files: []string{"/home/ann/.gemini/<b>x</b>"}, Program: "/home/ann/bin/scrollback",
-		Problems: []install.SetupProblem{{Kind: install.Off, File: "/home/ann/.gemini/settings.json"}, {Kind: install.Other, File: "/x/scrollback"},
-			{Kind: "stranger", File: "/y"}}})
-	add(standing.MachineAgent{Title: "crush"}, install.Setup{Agent: "crush", Installed: true, Files: []string{"/home/ann/crush.json"}})
+	add(standing.MachineAgent{Title: "Gemini CLI", Asked: &ledger.HookRuns{}}, install.Setup{Agent: "gemini-cli",
+		Installed: true, Hooks: []string{"session-start"}, Files: []string{"/home/ann/.gemini/<b>x</b>"},
+		Program: "/home/ann/bin/scrollback",
+		Problems: []install.SetupProblem{{Kind: install.Off, File: "/home/ann/.gemini/settings.json"},
+			{Kind: install.Other, File: "/x/scrollback"}, {Kind: "stranger", File: "/y"}}})
+	add(standing.MachineAgent{Title: "crush"}, install.Setup{Agent: "crush", Installed: true,
+		Files: []string{"/home/ann/crush.json"}})
 	add(standing.MachineAgent{Title: "opencode"}, install.Setup{Agent: "opencode"})
 	return s
 }
@@ -192,15 +198,20 @@ func TestPageMachineAgents(t *testing.T) {
 	t.Parallel()
 	some := manyAgents()
 	d := newShelf(t, shelf[:1], modeltest.Say("fine"))
-	srv := httptest.NewServer(server.Handler(d.rig.Engine, d.rig.Transfer, server.Options{Version: "test", Keys: d.rig.Store.Keys,
-		Agents: some, Log: slog.New(slog.DiscardHandler)}, true))
+	o := server.Options{Version: "test", Keys: d.rig.Store.Keys, Agents: some, Log: slog.New(slog.DiscardHandler)}
+	srv := httptest.NewServer(server.Handler(d.rig.Engine, d.rig.Transfer, o, true))
 	t.Cleanup(srv.Close)
+	switchOf := func(agent string) string {
+		return `document.querySelector('.agents [data-agent="` + agent + `"] [role="switch"]')`
+	}
 	card := func(agent string) string { return `.agents [data-agent="` + agent + `"]` }
 	said := func(agent string) string { return `document.querySelector('` + card(agent) + `').innerText` }
 	d.do("agents", chromedp.Navigate(srv.URL+"/#:settings/agents"), chromedp.WaitVisible(card("codex")))
 	for agent, want := range map[string]string{
-		"codex":       "MCP server, hooks at start, prompt|spoke 2 of 14 times|41 ms|does not trust|1 session is not here yet|of 31",
-		"claude-code": "/old/scrollback|is not there any more|scrollback install --agent claude-code|settings.json:3|.claude.json|9 of 40",
+		"codex":       `MCP server, hooks at start, prompt|spoke 2 of 14 times|41 ms|does not trust|` +
+			`1 session is not here yet|of 31`,
+		"claude-code": `/old/scrollback|is not there any more|scrollback install --agent claude-code|` +
+			`settings.json:3|.claude.json|9 of 40`,
 		"gemini-cli":  "never asked|switched off in /home/ann/.gemini/settings.json|/x/scrollback|stranger",
 		"crush":       "MCP server", "opencode": "Not set up|scrollback install --agent opencode",
 	} {
@@ -208,12 +219,14 @@ func TestPageMachineAgents(t *testing.T) {
 			d.until(agent+" says "+part, said(agent)+".includes("+jsText(part)+")")
 		}
 	}
-	d.is("who has a switch", `[...document.querySelectorAll('.agents > li')].filter(x => x.querySelector('[role="switch"]')).map(x => x.dataset.agent).join()`,
-		"codex,claude-code,gemini-cli")
+	d.is("who has a switch", `[...document.querySelectorAll('.agents > li')].filter(x => `+
+		`x.querySelector('[role="switch"]')).map(x => x.dataset.agent).join()`, "codex,claude-code,gemini-cli")
 	d.is("what a path did", `document.querySelectorAll('.agents b b').length`, "0")
-	d.is("hooks are on", `document.querySelector('`+card("codex")+` [role="switch"]').checked`, "true")
-	d.eval(`(document.querySelector('` + card("codex") + ` [role="switch"]').focus(), 1)`)
-	d.do("silenced by the keyboard", chromedp.KeyEvent(" "), chromedp.WaitVisible(card("codex")+` [role="switch"]:not(:checked)`))
+	d.is("hooks are on", switchOf("codex")+".checked", "true")
+	d.eval("(" + switchOf("codex") + ".focus(), 1)")
+	axe(t, d.ctx, "agents")
+	d.do("silenced by the keyboard", chromedp.KeyEvent(" "),
+		chromedp.WaitVisible(card("codex")+` [role="switch"]:not(:checked)`))
 	if !some.isOff("codex") {
 		t.Error("the switch changed nothing")
 	}
@@ -227,13 +240,15 @@ func TestPageMachineAgents(t *testing.T) {
 	some.mu.Unlock()
 	d.press(card("codex") + ` [role="switch"]`)
 	d.until("a fault is said", `document.body.innerText.includes('the ledger cannot be opened')`)
-	d.is("and nothing is switched", `document.querySelector('`+card("codex")+` [role="switch"]').checked`, "true")
+	d.is("and nothing is switched", switchOf("codex")+".checked", "true")
 	some.mu.Lock()
 	some.err = nil
 	some.mu.Unlock()
-	d.do("agents in Chinese, dark", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.WaitVisible(`html[lang="zh-CN"]`))
+	d.do("agents in Chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`),
+		chromedp.WaitVisible(`html[lang="zh-CN"]`))
 	d.until("in Chinese", said("codex")+`.includes('钩子')`)
 	d.do("agents on a phone", chromedp.EmulateViewport(390, 844), chromedp.WaitVisible(card("codex")))
+	axe(t, d.ctx, "agents on a phone")
 	d.is("wider than the phone", `document.documentElement.scrollWidth > innerWidth`, "false")
 	// Where the server has none, or somebody else asks, the page offers none.
 	d.do("without", chromedp.Navigate(d.url+"/#:settings/agents"), chromedp.Reload(), chromedp.WaitVisible(".pick"))

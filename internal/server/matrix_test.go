@@ -132,8 +132,8 @@ func newMatrix(t *testing.T) *matrix {
 	}}
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, long)
 	m := &matrix{Rig: r, keys: map[string]string{}}
-	m.at = server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Keys: r.Store.Keys, Metrics: counting(t), Agents: newAgents(),
-		Log: slog.New(slog.DiscardHandler)}, false)
+	m.at = server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Keys: r.Store.Keys, Metrics: counting(t),
+		Agents: newAgents(), Log: slog.New(slog.DiscardHandler)}, false)
 	for name, role := range map[string]scrollback.Access{"read": 1, "write": 2, "admin": 3, "expired": 3, "revoked": 3} {
 		k := scrollback.Key{Name: name, Role: role, Projects: []string{own}}
 		if name == "expired" {

@@ -89,7 +89,8 @@ func Mount(mux *http.ServeMux, o Options) {
 	})
 	c.Formats = map[string]huma.Format{"application/json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal},
 		"json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal}}
-	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, agents: o.Agents, limits: l, mux: mux, huma: humago.New(mux, c),
+	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, agents: o.Agents, limits: l, mux: mux,
+		huma:     humago.New(mux, c),
 		markdown: markdown.New()}
 	a.huma.UseMiddleware(a.checkStrictly)
 	a.addConversations()
