@@ -212,6 +212,9 @@ func (r *installRun) do(plan func(*install.Run) (*install.Plan, error)) (err err
 	if ended {
 		r.call(r.serviceCommands().End)
 	}
+	if !r.out {
+		r.noteGone(p)
+	}
 	if !r.dry {
 		if err := p.Apply(); err != nil {
 			return err
@@ -230,6 +233,20 @@ func (r *installRun) do(plan func(*install.Run) (*install.Plan, error)) (err err
 			len(failed))}
 	}
 	return err
+}
+
+// noteGone names the agents that call a program that is gone: those that this run mends, and the others.
+func (r *installRun) noteGone(p *install.Plan) {
+	var mended []string
+	for _, a := range p.Actions {
+		if a.Changes() && !r.dry && !slices.Contains(mended, a.Agent) {
+			mended = append(mended, a.Agent)
+		}
+	}
+	for _, a := range p.Failed() {
+		mended = slices.DeleteFunc(mended, func(name string) bool { return name == a.Agent })
+	}
+	r.notes = append(r.notes, r.describeGone(mended)...)
 }
 
 // serviceChanges reports whether the file of the service is changed.

@@ -142,11 +142,15 @@ func runProgram(ctx context.Context, args []string, stdin io.Reader, stdout, std
 		return 1
 	}
 	usage.Explain(i18n.Language(localeLanguage()), parser.Model.Node, helpLists())
-	if len(args) == 0 {
+	bare := len(args) == 0
+	if bare {
 		args = []string{"--help"}
 	}
 	parsed, err := parser.Parse(args)
 	if exited >= 0 {
+		if bare {
+			c.sayGone()
+		}
 		return exited // --help
 	}
 	if terminal.IsUnread(err) {

@@ -92,6 +92,12 @@ var (
 	InstallRestart = label("install-restart",
 		"Agents that run already have it from their next start.",
 		"正在运行的代理下次启动后生效。")
+	InstallMended = label("install-mended",
+		"%s called %s, which is not there any more; it calls this program from now on.",
+		"%s 此前调用的 %s 已不存在；今后将调用本程序。")
+	InstallGone = label("install-gone",
+		"%s calls %s, which is not there any more: scrollback install --agent %s mends it",
+		"%s 调用的 %s 已不存在：运行 scrollback install --agent %s 即可修复")
 	InstallNotTried = label("install-not-tried",
 		"%s: this was written by its documentation, and not tried.",
 		"%s：按其文档写入，未经实际验证。")

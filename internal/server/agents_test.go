@@ -208,12 +208,12 @@ func TestPageMachineAgents(t *testing.T) {
 	said := func(agent string) string { return `document.querySelector('` + card(agent) + `').innerText` }
 	d.do("agents", chromedp.Navigate(srv.URL+"/#:settings/agents"), chromedp.WaitVisible(card("codex")))
 	for agent, want := range map[string]string{
-		"codex":       `MCP server, hooks at start, prompt|spoke 2 of 14 times|41 ms|does not trust|` +
+		"codex": `MCP server, hooks at start, prompt|spoke 2 of 14 times|41 ms|does not trust|` +
 			`1 session is not here yet|of 31`,
 		"claude-code": `/old/scrollback|is not there any more|scrollback install --agent claude-code|` +
 			`settings.json:3|.claude.json|9 of 40`,
-		"gemini-cli":  "never asked|switched off in /home/ann/.gemini/settings.json|/x/scrollback|stranger",
-		"crush":       "MCP server", "opencode": "Not set up|scrollback install --agent opencode",
+		"gemini-cli": "never asked|switched off in /home/ann/.gemini/settings.json|/x/scrollback|stranger",
+		"crush":      "MCP server", "opencode": "Not set up|scrollback install --agent opencode",
 	} {
 		for part := range strings.SplitSeq(want, "|") {
 			d.until(agent+" says "+part, said(agent)+".includes("+jsText(part)+")")
