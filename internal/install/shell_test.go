@@ -128,7 +128,9 @@ func (p *person) runLine(shell, name, line string) {
 		if err := os.MkdirAll(filepath.Dir(program), 0o700); err != nil {
 			p.t.Fatal(err)
 		}
-		_ = os.Remove(program)
+		if err := os.RemoveAll(program); err != nil {
+			p.t.Fatal(err)
+		}
 		if err := os.WriteFile(program, []byte("#!/bin/sh\necho x\n"), 0o700); err != nil {
 			p.t.Fatal(err)
 		}
