@@ -2,6 +2,7 @@ package install
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,12 +102,15 @@ func (p *person) runLine(shell, name, line string) {
 		return out.String(), err
 	}
 	program := p.o.Program
-	if err := os.MkdirAll(filepath.Dir(program), 0o700); err != nil {
-		p.t.Fatal(err)
+	place := func(script string) {
+		p.t.Helper()
+		err := errors.Join(os.RemoveAll(program), os.MkdirAll(filepath.Dir(program), 0o700),
+			os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+		if err != nil {
+			p.t.Fatal(err)
+		}
 	}
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$@\"\ncat\n"), 0o700); err != nil {
-		p.t.Fatal(err)
-	}
+	place("echo \"$@\"\ncat")
 	out, err := run()
 	if err != nil || !strings.HasPrefix(out, "hook ") || !strings.Contains(out, "--agent "+name+" --data "+p.o.Data+"\n") ||
 		!strings.HasSuffix(out, `{"a":1}`) {
@@ -125,15 +129,7 @@ func (p *person) runLine(shell, name, line string) {
 		},
 		"has lost its folder": func() error { return os.RemoveAll(filepath.Dir(program)) },
 	} {
-		if err := os.MkdirAll(filepath.Dir(program), 0o700); err != nil {
-			p.t.Fatal(err)
-		}
-		if err := os.RemoveAll(program); err != nil {
-			p.t.Fatal(err)
-		}
-		if err := os.WriteFile(program, []byte("#!/bin/sh\necho x\n"), 0o700); err != nil {
-			p.t.Fatal(err)
-		}
+		place("echo x")
 		if err := change(); err != nil {
 			p.t.Fatal(err)
 		}
