@@ -916,7 +916,7 @@ export interface LimitsBody {
 
 /** How a coding agent of this machine stands. */
 export interface MachineAgent {
-    /** Its name, as in `scrollback install --agent`. */
+    /** Its name, as in `scrollback install --agent`, or watch for the service of `install --watch`. */
     agent: string;
     /** Missing where it calls no hooks. */
     asked?: HookRuns;
@@ -1487,10 +1487,14 @@ export interface SettingsBody {
 
 /** What keeps an agent from asking, or has it ask twice. */
 export interface SetupProblem {
+    /** Since when. */
+    at?: number;
     file?: string;
-    /** moved, other, untrusted, doubled, off or unreadable. */
+    /** moved, other, untrusted, doubled, off or unreadable; of the service gave-up. */
     kind: string;
     line?: number;
+    /** The reason, in words. */
+    why?: string;
 }
 
 /** All messages of a path at a glance. */

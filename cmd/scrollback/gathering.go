@@ -10,12 +10,18 @@ import (
 	"github.com/scrollback-ai/scrollback/local"
 )
 
-type watchCmd struct{ gather.Watch }
+type watchCmd struct {
+	gather.Watch
+	Service bool `hidden:"" help:"keep-collecting-as-service"`
+}
 
 // Run implements the command.
 func (c *watchCmd) Run(g *globals) error {
 	if c.From == "" && len(g.set.Import.From) == 0 && c.Path == "" {
 		defer g.holdWatch()()
+	}
+	if c.Service {
+		return c.runService(g)
 	}
 	return c.Follow(g.gatherProgram(nil))
 }

@@ -55,12 +55,16 @@ func (g *globals) describeGone(mended []string) (lines []string) {
 	for _, s := range setups {
 		for _, bad := range s.Problems {
 			file := columns.StripControls(bad.File)
+			flag := "--agent " + s.Agent
+			if s.Agent == install.Service {
+				flag = "--watch"
+			}
 			switch {
 			case bad.Kind != install.Moved:
 			case slices.Contains(mended, s.Agent):
 				lines = append(lines, t.Say(i18n.InstallMended, s.Agent, file))
 			default:
-				lines = append(lines, t.Say(i18n.InstallGone, s.Agent, file, s.Agent))
+				lines = append(lines, t.Say(i18n.InstallGone, s.Agent, file, flag))
 			}
 		}
 	}

@@ -165,6 +165,9 @@ func runProgram(ctx context.Context, args []string, stdin io.Reader, stdout, std
 	err = checkNotEmpty(parsed, c.Data)
 	if err == nil {
 		err = c.readConfig()
+		if c.endService(err) {
+			return 0
+		}
 	}
 	if err == nil {
 		err = parsed.Run(&c.globals, migrate.Program{Ctx: ctx, JSON: c.JSON, Texts: c.localeTexts(),

@@ -15,12 +15,13 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/standing"
 )
 
-// inspectSetups returns how agents are set up by install.
+// inspectSetups returns how agents are set up by install, and behind them the service.
 func (g *globals) inspectSetups() ([]install.Setup, error) {
 	o, err := g.installOptions(install.Agents())
 	if err != nil {
 		return nil, err
 	}
+	o.Agents = append(o.Agents, install.Service)
 	run, err := install.Begin(g.ctx, o, false)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,11 @@ func (g *globals) listStanding() (out []standing.MachineAgent, err error) {
 		return err
 	})
 	for i := range out {
-		out[i].Found = isThere(out[i].Agent, m)
+		if out[i].Agent != install.Service {
+			out[i].Found = isThere(out[i].Agent, m)
+		} else if bad, is := g.findGaveUp(); is && out[i].Installed {
+			out[i].Problems = append(out[i].Problems, bad)
+		}
 	}
 	return out, err
 }

@@ -96,8 +96,8 @@ var (
 		"%s called %s, which is not there any more; it calls this program from now on.",
 		"%s 此前调用的 %s 已不存在；今后将调用本程序。")
 	InstallGone = label("install-gone",
-		"%s calls %s, which is not there any more: scrollback install --agent %s mends it",
-		"%s 调用的 %s 已不存在：运行 scrollback install --agent %s 即可修复")
+		"%s calls %s, which is not there any more: scrollback install %s mends it",
+		"%s 调用的 %s 已不存在：运行 scrollback install %s 即可修复")
 	InstallNotTried = label("install-not-tried",
 		"%s: this was written by its documentation, and not tried.",
 		"%s：按其文档写入，未经实际验证。")
@@ -135,6 +135,15 @@ var (
 	SetupSlow = label("setup-slow",
 		"too slow: %d of %d answers came after their time and were dropped",
 		"太慢：%d / %d 次答复超时，已丢弃")
+	SetupService = label("setup-service",
+		"set up: a service that keeps collecting",
+		"已设置：持续收集的服务")
+	SetupGaveUp = label("setup-gave-up",
+		"the service could not start, and gave up at %s: %s; scrollback install --watch starts it again",
+		"服务无法启动，已于 %s 放弃：%s；运行 scrollback install --watch 可重新启动")
+	WatchGivesUp = label("watch-gives-up",
+		"This was tried %d times and gives up; scrollback doctor agents says why.",
+		"已尝试 %d 次，现放弃；原因见 scrollback doctor agents。")
 	SetupUnreadable = label("setup-unreadable",
 		"%s is not in the form that the agent reads, which passes over all of it",
 		"%s 的格式代理无法读取，会忽略其全部内容")

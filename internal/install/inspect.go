@@ -25,6 +25,8 @@ type SetupProblem struct {
 	Kind string `json:"kind"`
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
+	Why  string `json:"why,omitempty"`
+	At   int64  `json:"at,omitempty"` // Unix ms
 }
 
 // Kinds of problems.
@@ -35,6 +37,7 @@ const (
 	Doubled    = "doubled"    // it is set up a second time
 	Off        = "off"        // the agent's hooks are switched off
 	Unreadable = "unreadable" // the agent reads none of its settings
+	GaveUp     = "gave-up"    // the service could not start, and is not started again
 )
 
 // Inspect says how agents are set up. Nothing is written.

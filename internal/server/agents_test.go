@@ -189,6 +189,8 @@ func manyAgents() *someAgents {
 	add(standing.MachineAgent{Title: "crush"}, install.Setup{Agent: "crush", Installed: true,
 		Files: []string{"/home/ann/crush.json"}})
 	add(standing.MachineAgent{Title: "opencode"}, install.Setup{Agent: "opencode"})
+	add(standing.MachineAgent{}, install.Setup{Agent: install.Service, Installed: true,
+		Problems: []install.SetupProblem{{Kind: install.GaveUp, At: 1795404453293, Why: "the store is damaged"}}})
 	return s
 }
 
@@ -214,6 +216,7 @@ func TestPageMachineAgents(t *testing.T) {
 			`settings.json:3|.claude.json|9 of 40`,
 		"gemini-cli": "never asked|switched off in /home/ann/.gemini/settings.json|/x/scrollback|stranger",
 		"crush":      "MCP server", "opencode": "Not set up|scrollback install --agent opencode",
+		"watch": "Collecting|gave up: the store is damaged|scrollback install --watch",
 	} {
 		for part := range strings.SplitSeq(want, "|") {
 			d.until(agent+" says "+part, said(agent)+".includes("+jsText(part)+")")

@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,9 +29,9 @@ type Doctor struct {
 
 // ReportAgents returns what is found of each tool.
 func (c *Doctor) ReportAgents(p Program) error {
-	agents, here, o, err := p.listTools(Flags{Exclude: c.Exclude})
-	if err != nil {
-		return err
+	agents, here, o, noStore := p.listTools(Flags{Exclude: c.Exclude})
+	if agents == nil {
+		agents = []collect.Agent{} // how they are set up is said without a store too
 	}
 	setups, err := p.Standing()
 	if err != nil {
@@ -40,7 +41,7 @@ func (c *Doctor) ReportAgents(p Program) error {
 		noteSetup(&agents[i], setups)
 	}
 	pointers := p.findPointers(o.Machine, here)
-	return p.Print(map[string]any{"agents": agents, "setups": setups, "pointers": pointers.Found,
+	err = p.Print(map[string]any{"agents": agents, "setups": setups, "pointers": pointers.Found,
 		"pointer_problems": pointers.Problems},
 		func(w io.Writer) error {
 			if err := p.drawAgents(w, agents); err != nil {
@@ -51,6 +52,7 @@ func (c *Doctor) ReportAgents(p Program) error {
 			}
 			return p.drawPointers(w, pointers)
 		})
+	return errors.Join(noStore, err)
 }
 
 // listTools returns what is found of each tool, and how that was looked for: here is the folder that was worked in.
@@ -117,7 +119,9 @@ func (p Program) drawSetups(w io.Writer, setups []standing.MachineAgent) error {
 			events = append(events, t.Named("install-event", event))
 		}
 		said := t.Say(i18n.SetupServerOnly)
-		if len(events) > 0 {
+		if s.Agent == install.Service {
+			said = t.Say(i18n.SetupService)
+		} else if len(events) > 0 {
 			said = t.Say(i18n.SetupHooks, strings.Join(events, ", "))
 		}
 		lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent, said))
@@ -131,6 +135,11 @@ func (p Program) drawSetups(w io.Writer, setups []standing.MachineAgent) error {
 		}
 		for _, bad := range s.Problems {
 			file := columns.StripControls(bad.File)
+			if bad.Kind == install.GaveUp {
+				lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent,
+					t.Say(i18n.SetupGaveUp, formatTime(bad.At, p.Zone), columns.ClipText(columns.StripControls(bad.Why), maxShownLine))))
+				continue
+			}
 			if bad.Line > 0 {
 				file = fmt.Sprintf("%s:%d", file, bad.Line)
 			}

@@ -22,11 +22,11 @@ export async function silence(a, off) {
   return true;
 }
 
-const sentences = { moved: 'agents.moved', other: 'agents.other', untrusted: 'agents.untrusted', doubled: 'agents.doubled', off: 'agents.switchedOff', unreadable: 'agents.unreadable' };
+const sentences = { moved: 'agents.moved', other: 'agents.other', untrusted: 'agents.untrusted', doubled: 'agents.doubled', off: 'agents.switchedOff', unreadable: 'agents.unreadable', 'gave-up': 'agents.gaveUp' };
 
 // obstacles are what keeps an agent from asking, each as a sentence's key with what it names.
 export function obstacles(a) {
-  const out = (a.problems || []).map((p) => [sentences[p.kind] || 'agents.unknown', p.line ? `${p.file}:${p.line}` : p.file || '', p.kind]);
+  const out = (a.problems || []).map((p) => [sentences[p.kind] || 'agents.unknown', p.why || (p.line ? `${p.file}:${p.line}` : p.file || ''), p.kind]);
   if (a.asked && !a.asked.asked) out.push(['agents.neverAsked']);
   if (a.asked && a.asked.slow) out.push(['agents.slow', a.asked.slow, a.asked.asked]);
   if (a.behind) out.push(['agents.behind', a.behind, a.sessions, a.agent]);
@@ -36,5 +36,10 @@ export function obstacles(a) {
 // command is what sets an agent up, or mends it; nothing where there is nothing to be done.
 export function command(a) {
   const mended = (a.problems || []).some((p) => ['moved', 'other'].includes(p.kind));
+  const again = mended || (a.problems || []).some((p) => p.kind === 'gave-up');
+  if (isService(a)) return again ? 'scrollback install --watch' : '';
   return !a.installed || mended ? `scrollback install --agent ${a.agent}` : '';
 }
+
+// isService says that it is not an agent, but what keeps collecting.
+export const isService = (a) => a.agent === 'watch';

@@ -15,6 +15,7 @@ function Command({ text }) {
 
 // how says what an agent has, and what its hooks did.
 function how(a) {
+  if (setups.isService(a)) return [t('agents.serviceIs')];
   if (!a.installed) return [t('agents.none')];
   const events = (a.hooks || []).map((e) => t('agents.event.' + e)).join(t('agents.comma'));
   const out = [events ? t('agents.hooks', events) : t('agents.serverOnly')];
@@ -30,11 +31,11 @@ function Entry({ a }) {
   };
   const bad = setups.obstacles(a);
   const command = setups.command(a);
-  return html`<li data-agent=${a.agent}><span class="of"><b class="cut">${a.title || a.agent}</b>${how(a).map((x) => html`<small key=${x}>${x}</small>`)}
+  return html`<li data-agent=${a.agent}><span class="of"><b class="cut">${a.title || (setups.isService(a) ? t('agents.service') : a.agent)}</b>${how(a).map((x) => html`<small key=${x}>${x}</small>`)}
       ${a.off && html`<small class="quiet">${t('agents.silenced')}</small>`}
       ${bad.length > 0 && html`<ul class="astray">${bad.map(([key, ...of]) => html`<li key=${key + of.join()}>${t(key, ...of)}</li>`)}</ul>`}
       ${command && html`<${Command} text=${command} />`}
-      ${a.installed && html`<details><summary>${t('agents.files')}</summary>${(a.files || []).map((f) => html`<code key=${f}>${f}</code>`)}${a.program && html`<small>${t('agents.calls', a.program)}</small>`}<${Command} text=${`scrollback uninstall --agent ${a.agent}`} /></details>`}</span>
+      ${a.installed && html`<details><summary>${t('agents.files')}</summary>${(a.files || []).map((f) => html`<code key=${f}>${f}</code>`)}${a.program && html`<small>${t('agents.calls', a.program)}</small>`}${!setups.isService(a) && html`<${Command} text=${`scrollback uninstall --agent ${a.agent}`} />`}</details>`}</span>
     ${a.installed && (a.hooks || []).length > 0 && html`<label class="hooks"><input type="checkbox" role="switch" checked=${!a.off} aria-label=${t('agents.switch', a.title || a.agent)} onChange=${toggle} /><span aria-hidden="true">${t('agents.hooksShort')}</span></label>`}</li>`;
 }
 
