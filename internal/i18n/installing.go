@@ -98,6 +98,9 @@ var (
 	InstallGone = label("install-gone",
 		"%s calls %s, which is not there any more: scrollback install %s mends it",
 		"%s 调用的 %s 已不存在：运行 scrollback install %s 即可修复")
+	InstallNewer = label("install-newer",
+		"%s %d.%d.%d is newer than what was tried: it is set up like the newest that was; scrollback doctor agents says whether it asks.",
+		"%s %d.%d.%d 比验证过的版本新：按验证过的最新版本设置；是否会来询问，见 scrollback doctor agents。")
 	InstallNotTried = label("install-not-tried",
 		"%s: this was written by its documentation, and not tried.",
 		"%s：按其文档写入，未经实际验证。")
