@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -109,7 +108,7 @@ func TestHookBadInput(t *testing.T) {
 	for _, args := range [][]string{{"lunch", "--agent", "codex"}, {"prompt", "--agent", "nobody"}, {"prompt"}, {"prompt", "--agent"},
 		{"prompt", "--agent", "codex", "--unknown", "x", "y"}, {"stop", "--agent", "nobody"}, {"prompt", "--agent", "vs-code\x01"},
 		{"prompt", "--agent", "codex", "--data", "/dev/null/x"}, {"prompt", "--agent", "codex", "--config", "/nowhere"},
-		{"prompt", "--agent", "codex", "--store", "nonsense://x"}} {
+		{"prompt", "--agent", "codex", "--config", t.TempDir()}, {"prompt", "--agent", "codex", "--store", "nonsense://x"}} {
 		out := h.runHook(strings.NewReader(h.prompts("z"+strings.Join(args, ""))), true, nil, args...)
 		if out != "" && !strings.Contains(strings.Join(args, " "), "--unknown") {
 			t.Errorf("%q is answered by %q", args, out)
@@ -144,7 +143,6 @@ func TestHookOddFolders(t *testing.T) {
 		"a file for the data":        {"SCROLLBACK_DATA=" + file},
 		"a ledger that is damaged":   {"SCROLLBACK_DATA=" + garbage},
 		"folders for the databases":  {"SCROLLBACK_DATA=" + folders},
-		"a folder for the settings":  {"SCROLLBACK_CONFIG=" + folders},
 		"a data folder that is long": {"SCROLLBACK_DATA=/" + strings.Repeat("a", 5000)},
 	} {
 		for _, event := range []string{"session-start", "prompt", "stop"} {
@@ -153,11 +151,9 @@ func TestHookOddFolders(t *testing.T) {
 			}
 		}
 	}
-	if text, err := os.ReadFile(filepath.Join(garbage, "hooks.db")); err != nil || !bytes.HasPrefix(text, []byte("garbage ")) {
+	text, err := os.ReadFile(filepath.Join(garbage, "hooks.db"))
+	if err != nil || !bytes.HasPrefix(text, []byte("garbage ")) {
 		t.Errorf("the damaged ledger was changed: %.20q, %v", text, err)
-	}
-	if _, err := os.Stat(filepath.Join(garbage, "stopped")); err == nil && runtime.GOOS != "windows" {
-		t.Log("a stop is imported beside a damaged ledger") // which is as good
 	}
 }
 
@@ -290,7 +286,7 @@ func TestHookFullDisk(t *testing.T) {
 
 // In a store of very many conversations, most of which say words of the prompt, a hook answers or is silent in time.
 func TestHookManyConversations(t *testing.T) {
-	n := testlength.Choose(0, 2000, 100_000)
+	n := testlength.Choose(0, 300, 100_000)
 	if n == 0 {
 		t.Skip("this is for the longer lengths")
 	}

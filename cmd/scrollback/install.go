@@ -154,8 +154,8 @@ func isThere(name string, m agents.Machine) bool {
 	return err == nil && info.IsDir()
 }
 
-// leastClaude is the first version of Claude Code that takes a folder of ours; newestClaude is the newest that was tried
-// here, by its first number: what comes after it may want something else.
+// leastClaude is the first version of Claude Code that takes a folder of ours; newestClaude is the first number of the
+// newest that was tried: what comes after it may want something else.
 var (
 	leastClaude  = []int{2, 1, 157}
 	newestClaude = 2

@@ -65,7 +65,8 @@ func TestOddPlaces(t *testing.T) {
 		if is, err := os.Lstat(odd); err != nil || is.Mode() != was.Mode() {
 			t.Errorf("%s: it was %v and is %v, %v", c.what, was.Mode(), is, err)
 		}
-		if text, err := os.ReadFile(filepath.Join(p.home, ".copilot", "mcp-config.json")); err != nil || string(text) != "{}" {
+		text, err := os.ReadFile(filepath.Join(p.home, ".copilot", "mcp-config.json"))
+		if err != nil || string(text) != "{}" {
 			t.Errorf("%s: the other agent's settings are %q, %v", c.what, text, err)
 		}
 	}

@@ -112,8 +112,8 @@ func (p *person) runLine(shell, name, line string) {
 	}
 	place("echo \"$@\"\ncat")
 	out, err := run()
-	if err != nil || !strings.HasPrefix(out, "hook ") || !strings.Contains(out, "--agent "+name+" --data "+p.o.Data+"\n") ||
-		!strings.HasSuffix(out, `{"a":1}`) {
+	if err != nil || !strings.HasPrefix(out, "hook ") ||
+		!strings.Contains(out, "--agent "+name+" --data "+p.o.Data+"\n") || !strings.HasSuffix(out, `{"a":1}`) {
 		p.t.Errorf("%s, %s: %s says %q, %v", shell, name, line, out, err)
 	}
 	for what, change := range map[string]func() error{

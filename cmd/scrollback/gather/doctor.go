@@ -136,8 +136,9 @@ func (p Program) drawSetups(w io.Writer, setups []standing.MachineAgent) error {
 		for _, bad := range s.Problems {
 			file := columns.StripControls(bad.File)
 			if bad.Kind == install.GaveUp {
+				why := columns.ClipText(columns.StripControls(bad.Why), maxShownLine)
 				lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent,
-					t.Say(i18n.SetupGaveUp, formatTime(bad.At, p.Zone), columns.ClipText(columns.StripControls(bad.Why), maxShownLine))))
+					t.Say(i18n.SetupGaveUp, formatTime(bad.At, p.Zone), why)))
 				continue
 			}
 			if bad.Line > 0 {

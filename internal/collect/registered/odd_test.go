@@ -28,7 +28,8 @@ func TestSettingsThatAreNoFile(t *testing.T) {
 		if err := make(filepath.Join(home, ".codex", "config.toml")); err != nil {
 			t.Fatal(err)
 		}
-		r, ok := registered.Find("codex", transcript.Machine{System: "linux", Home: home, Getenv: func(string) string { return "" }}, "")
+		m := transcript.Machine{System: "linux", Home: home, Getenv: func(string) string { return "" }}
+		r, ok := registered.Find("codex", m, "")
 		if !ok || r.Registered || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "config.toml") {
 			t.Errorf("%s: %+v", what, r)
 		}
