@@ -60,10 +60,13 @@ type machineAgents struct {
 }
 
 // offerAgents returns the agents of this machine for the page; nil where the store is not of this machine, or the home
-// folder not that of a person who works here.
+// folder not that of a person who works here. Who has set agents up there does.
 func (g *globals) offerAgents(a *app) restapi.MachineAgents {
 	m, err := thisMachine()
-	if err != nil || strings.HasPrefix(g.set.Store, "postgres") || install.IsElsewhere(m) {
+	if err != nil || strings.HasPrefix(g.set.Store, "postgres") {
+		return nil
+	}
+	if dir, err := g.dataDir(); err != nil || install.IsElsewhere(m) && !install.HasRecord(dir) {
 		return nil
 	}
 	return machineAgents{g, a}
