@@ -6,6 +6,22 @@ import type { EventStream, StreamOptions } from './stream.js';
 /** A client with a method for each operation of the API. */
 export declare class Scrollback extends Transport {
     /**
+     * List the agents of this machine.
+     *
+     * The coding agents that are on the machine of the server, or set up there by `scrollback install`: what
+     * they call, whether their hooks asked, and what is in the way. It needs admin access to all projects, from
+     * the same machine. Where the server is not on a person's machine, nothing is found.
+     */
+    listAgents(params?: CallOptions): Promise<Types.MachineAgentList>;
+    /**
+     * Silence the hooks of an agent.
+     *
+     * Has the hooks of an agent say nothing, or speak again, as `scrollback hook off --agent` and `hook on
+     * --agent` do. Nothing is written into what the agent reads. It needs admin access to all projects, from the
+     * same machine.
+     */
+    patchAgent(agent: string, body: Types.MachineAgentBody, params?: CallOptions): Promise<Types.MachineAgent>;
+    /**
      * Upload an attachment.
      *
      * The body is the attachment, and the conversation may then use it in its messages. Its media type is

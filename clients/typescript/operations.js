@@ -8,6 +8,26 @@ import { path, Transport } from './transport.js';
 /** A client with a method for each operation of the API. */
 export class Scrollback extends Transport {
   /**
+   * List the agents of this machine.
+   * @param {CallOptions} [params]
+   * @returns {Promise<Types.MachineAgentList>}
+   */
+  listAgents(params) {
+    return this.fetchJSON('GET', '/api/agents', { params });
+  }
+
+  /**
+   * Silence the hooks of an agent.
+   * @param {string} agent
+   * @param {Types.MachineAgentBody} body
+   * @param {CallOptions} [params]
+   * @returns {Promise<Types.MachineAgent>}
+   */
+  patchAgent(agent, body, params) {
+    return this.fetchJSON('PATCH', path`/api/agents/${agent}`, { body, params });
+  }
+
+  /**
    * Upload an attachment.
    * @param {Upload} file
    * @param {Types.UploadParams} [params]

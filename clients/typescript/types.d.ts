@@ -638,6 +638,20 @@ export interface Hit {
     spans: number[][];
 }
 
+/** What the hooks of an agent did, in the last 90 days. */
+export interface HookRuns {
+    /** How often they were called. */
+    asked: number;
+    /** Missing if they never were. */
+    last_asked?: number;
+    /** Milliseconds of an answer. */
+    median_ms: number;
+    /** How many answers came after their time and were dropped. */
+    slow: number;
+    /** How often they told the agent something. */
+    spoke: number;
+}
+
 /** An image that was attached. */
 export interface ImagePart {
     artifact: string;
@@ -898,6 +912,45 @@ export interface LimitsBody {
     policy_numbers: NumberEntry[];
     /** The tools whose conversations can be imported. */
     tools: string[];
+}
+
+/** How a coding agent of this machine stands. */
+export interface MachineAgent {
+    /** Its name, as in `scrollback install --agent`, or watch for the service of `install --watch`. */
+    agent: string;
+    /** Missing where it calls no hooks. */
+    asked?: HookRuns;
+    /** Of its sessions, how many have something that is not here. */
+    behind?: number;
+    /** Files that have it ask this program. */
+    files: string[];
+    /** Whether its program or its settings are on the machine. */
+    found: boolean;
+    /** Events at which it calls this program. */
+    hooks: string[];
+    /** Whether it is set up to ask this program. */
+    installed: boolean;
+    /** Whether its hooks are told nothing. */
+    off: boolean;
+    /** What is in the way. */
+    problems: SetupProblem[];
+    /** The program that it calls. */
+    program?: string;
+    /** How many sessions it keeps on the machine, where they were counted. */
+    sessions?: number;
+    /** As its makers write it. */
+    title: string;
+}
+
+/** What is changed of an agent. */
+export interface MachineAgentBody {
+    /** Whether its hooks are told nothing. */
+    off: boolean;
+}
+
+/** The agents of a machine. */
+export interface MachineAgentList {
+    agents: MachineAgent[];
 }
 
 /** A new key with its secret. */
@@ -1432,6 +1485,18 @@ export interface SettingsBody {
     tools?: ToolBody[];
 }
 
+/** What keeps an agent from asking, or has it ask twice. */
+export interface SetupProblem {
+    /** Since when. */
+    at?: number;
+    file?: string;
+    /** moved, other, untrusted, doubled, off or unreadable; of the service gave-up. */
+    kind: string;
+    line?: number;
+    /** The reason, in words. */
+    why?: string;
+}
+
 /** All messages of a path at a glance. */
 export interface Shape {
     bins: ShapeBin[];
@@ -1792,6 +1857,8 @@ export interface UsageSum {
 
 /** A caller. */
 export interface Who {
+    /** Whether the coding agents of this machine are shown to the caller. */
+    agents?: boolean;
     /** When the key or the sign-in expires; missing if it does not. */
     expires_at?: number;
     /** Whether a request without a key is refused here. */

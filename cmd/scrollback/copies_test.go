@@ -20,8 +20,8 @@ type stand struct {
 	version  int64
 }
 
-// standing imports files of testdata/reports one after another, and says where that leads.
-func standing(t *testing.T, root, data string, paths ...string) stand {
+// standingOf imports files of testdata/reports one after another, and says where that leads.
+func standingOf(t *testing.T, root, data string, paths ...string) stand {
 	t.Helper()
 	ask := func(out any, args ...string) {
 		t.Helper()
@@ -133,12 +133,12 @@ func TestCopies(t *testing.T) {
 			}
 			for _, order := range orders {
 				data := t.TempDir()
-				first := standing(t, root, data, order...)
+				first := standingOf(t, root, data, order...)
 				if first.said != c.want {
 					t.Errorf("%v:\n got %s\nwant %s", order, first.said, c.want)
 				}
 				for range 2 {
-					if again := standing(t, root, data, order...); again != first {
+					if again := standingOf(t, root, data, order...); again != first {
 						t.Errorf("%v again:\n got %+v\nwant %+v", order, again, first)
 					}
 				}

@@ -6,17 +6,22 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/hook/stopped"
-	"github.com/scrollback-ai/scrollback/internal/install"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/local"
 )
 
-type watchCmd struct{ gather.Watch }
+type watchCmd struct {
+	gather.Watch
+	Service bool `hidden:"" help:"keep-collecting-as-service"`
+}
 
 // Run implements the command.
 func (c *watchCmd) Run(g *globals) error {
 	if c.From == "" && len(g.set.Import.From) == 0 && c.Path == "" {
 		defer g.holdWatch()()
+	}
+	if c.Service {
+		return c.runService(g)
 	}
 	return c.Follow(g.gatherProgram(nil))
 }
@@ -44,7 +49,7 @@ func (g *globals) gatherProgram(open *app) gather.Program {
 		Stdout: g.stdout, Stderr: g.stderr,
 		Log: g.newLogger(), Print: g.printResult, Explain: explainError, Texts: g.localeTexts(),
 		Zone: g.zone, Addr: g.set.Addr, Responds: askWhoResponds,
-		Setups: g.inspectSetups, Asked: g.sumHooks,
+		Standing: g.listStanding,
 		Open: func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error {
 			switch {
 			case open != nil:
@@ -57,17 +62,4 @@ func (g *globals) gatherProgram(open *app) gather.Program {
 				return do(a.Transfer, a.View)
 			})
 		}}
-}
-
-// inspectSetups returns how agents are set up by install.
-func (g *globals) inspectSetups() ([]install.Setup, error) {
-	o, err := g.installOptions(install.Agents())
-	if err != nil {
-		return nil, err
-	}
-	run, err := install.Begin(g.ctx, o, false)
-	if err != nil {
-		return nil, err
-	}
-	return run.Inspect()
 }

@@ -40,18 +40,6 @@ type hookEventCmd struct {
 // Run implements the command.
 func (hookEventCmd) Run() error { return nil }
 
-// sumHooks sums up what the hooks of an agent did.
-func (g *globals) sumHooks(agent string) (out ledger.Asked, err error) {
-	err = g.withLedger(false, func(l *ledger.Ledger) error {
-		if l == nil {
-			return nil
-		}
-		out, err = l.Sum(g.ctx, agent, hookAnswerTime)
-		return err
-	})
-	return out, err
-}
-
 // withLedger runs fn over the ledger of the data folder; made says that one is made where there is none, else fn gets
 // nil.
 func (g *globals) withLedger(made bool, fn func(l *ledger.Ledger) error) error {

@@ -53,13 +53,18 @@ func (c *installCmd) Run(g *globals) error {
 	}
 	o.Hooks = !c.NoHooks
 	o.Trust = c.Trust
+	var notes []string
 	if slices.Contains(o.Agents, agents.ClaudeCode) {
-		o.Old = isOldClaude(g.ctx)
+		is := askClaude(g.ctx)
+		o.Old = is != nil && slices.Compare(is, leastClaude) < 0
+		if is != nil && is[0] > newestClaude {
+			notes = append(notes, g.localeTexts().Say(i18n.InstallNewer, agents.ClaudeCode, is[0], is[1], is[2]))
+		}
 	}
 	if c.Watch {
 		o.Agents = append(o.Agents, install.Service)
 	}
-	run := installRun{globals: g, o: o, dry: c.DryRun, diffs: c.DryRun}
+	run := installRun{globals: g, o: o, dry: c.DryRun, diffs: c.DryRun, notes: notes}
 	if install.IsElsewhere(o.Machine) && !c.Here && !c.DryRun {
 		run.dry = true
 		run.away = true
@@ -149,31 +154,35 @@ func isThere(name string, m agents.Machine) bool {
 	return err == nil && info.IsDir()
 }
 
-// leastClaude is the first version of Claude Code that takes a folder of ours.
-var leastClaude = []int{2, 1, 157}
+// leastClaude is the first version of Claude Code that takes a folder of ours; newestClaude is the first number of the
+// newest that was tried: what comes after it may want something else.
+var (
+	leastClaude  = []int{2, 1, 157}
+	newestClaude = 2
+)
 
 var versionNumbers = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)`)
 
-// isOldClaude reports whether Claude Code says that it is too old for a folder of ours.
-func isOldClaude(ctx context.Context) bool {
+// askClaude returns which version Claude Code says that it is; nil if it cannot be asked.
+func askClaude(ctx context.Context) (is []int) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "claude", "--version")
 	cmd.Env = append(os.Environ(), "DISABLE_AUTOUPDATER=1", "SCROLLBACK_HOOKS=off")
+	cmd.WaitDelay = time.Second // what it has started may hold its output
 	said, err := cmd.Output()
 	found := versionNumbers.FindStringSubmatch(string(said))
 	if err != nil || found == nil {
-		return false
+		return nil
 	}
-	var is []int
 	for _, digits := range found[1:] {
 		n, err := strconv.Atoi(digits)
 		if err != nil {
-			return false
+			return nil
 		}
 		is = append(is, n)
 	}
-	return slices.Compare(is, leastClaude) < 0
+	return is
 }
 
 // installRun is one run of install or uninstall.
@@ -212,6 +221,9 @@ func (r *installRun) do(plan func(*install.Run) (*install.Plan, error)) (err err
 	if ended {
 		r.call(r.serviceCommands().End)
 	}
+	if !r.out {
+		r.noteGone(p)
+	}
 	if !r.dry {
 		if err := p.Apply(); err != nil {
 			return err
@@ -230,6 +242,20 @@ func (r *installRun) do(plan func(*install.Run) (*install.Plan, error)) (err err
 			len(failed))}
 	}
 	return err
+}
+
+// noteGone names the agents that call a program that is gone: those that this run mends, and the others.
+func (r *installRun) noteGone(p *install.Plan) {
+	var mended []string
+	for _, a := range p.Actions {
+		if a.Changes() && !r.dry && !slices.Contains(mended, a.Agent) {
+			mended = append(mended, a.Agent)
+		}
+	}
+	for _, a := range p.Failed() {
+		mended = slices.DeleteFunc(mended, func(name string) bool { return name == a.Agent })
+	}
+	r.notes = append(r.notes, r.describeGone(mended)...)
 }
 
 // serviceChanges reports whether the file of the service is changed.

@@ -142,11 +142,15 @@ func runProgram(ctx context.Context, args []string, stdin io.Reader, stdout, std
 		return 1
 	}
 	usage.Explain(i18n.Language(localeLanguage()), parser.Model.Node, helpLists())
-	if len(args) == 0 {
+	bare := len(args) == 0
+	if bare {
 		args = []string{"--help"}
 	}
 	parsed, err := parser.Parse(args)
 	if exited >= 0 {
+		if bare {
+			c.sayGone()
+		}
 		return exited // --help
 	}
 	if terminal.IsUnread(err) {
@@ -161,6 +165,9 @@ func runProgram(ctx context.Context, args []string, stdin io.Reader, stdout, std
 	err = checkNotEmpty(parsed, c.Data)
 	if err == nil {
 		err = c.readConfig()
+		if c.endService(err) {
+			return 0
+		}
 	}
 	if err == nil {
 		err = parsed.Run(&c.globals, migrate.Program{Ctx: ctx, JSON: c.JSON, Texts: c.localeTexts(),

@@ -133,6 +133,10 @@ const (
 
 // readFile returns the content of a file of settings, if it is not too large.
 func readFile(name string) ([]byte, error) {
+	// What is no file is not opened: a pipe that nobody writes into would hold the program up.
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("it is no file")
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

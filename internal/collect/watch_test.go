@@ -240,3 +240,50 @@ func TestWatchOneFile(t *testing.T) {
 }
 
 var _ transcript.Tool = diary{}
+
+// A watch asks the system for at most 4,096 watches, and says once that it looks at the other folders now and then;
+// what is written there is found by that.
+func TestWatchTakesSoManyWatches(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/fdinfo"); err != nil {
+		t.Skip("this system does not say what is watched")
+	}
+	const most = 4096
+	d := newDesk(t)
+	old := d.write("diaries/old/a.diary", "/work", "monday")
+	long := time.Now().Add(-time.Hour)
+	for i := range most + 50 {
+		if err := os.Mkdir(filepath.Join(d.home, "diaries", fmt.Sprint("f", i)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chtimes(filepath.Dir(old), long, long); err != nil { // the newest are watched first
+		t.Fatal(err)
+	}
+	w := d.watch(50 * time.Millisecond)
+	d.add("diaries/old/a.diary", "tuesday\n")
+	w.until("tuesday", 1)
+	d.write("diaries/f7/b.diary", "/work", "wednesday")
+	w.until("wednesday", 1)
+	for range 3 {
+		<-w.reports
+	}
+	if n := strings.Count(w.log.String(), "too many folders"); n != 1 {
+		t.Errorf("it is said %d times: %s", n, w.log)
+	}
+	all, err := filepath.Glob("/proc/self/fdinfo/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	top := 0
+	for _, name := range all {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it was closed meanwhile
+		}
+		top = max(top, strings.Count(string(text), "inotify wd:"))
+	}
+	if top != most {
+		t.Errorf("%d folders are watched, not %d", top, most)
+	}
+}

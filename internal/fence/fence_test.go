@@ -18,7 +18,7 @@ var layers = []string{
 	"internal/server cloud",
 	"local internal/doctor functions",
 	"internal/collect",
-	"internal/transfer internal/notebook internal/door internal/handoff",
+	"internal/transfer internal/notebook internal/door internal/handoff internal/standing",
 	"engine",
 	"internal/recall internal/intake internal/hook",
 	"internal/archive compact internal/title bundle internal/websearch",

@@ -14,6 +14,12 @@ var (
 	SignInSendsJSONOrFile = problem("sign-in-sends-json-or-file",
 		"with a sign-in, send application/json, or a file as application/octet-stream",
 		"以登录方式访问时，请发送 application/json；文件请以 application/octet-stream 发送")
+	AgentsOnlyOnTheirMachine = problem("agents-only-on-their-machine",
+		"the agents of a machine are shown on that machine only",
+		"一台机器上的代理只在该机器上显示")
+	AgentsAreNotHere = problem("agents-are-not-here",
+		"this server does not run where somebody's agents are",
+		"此服务器所在之处没有个人的代理")
 	AnswersOnlyToThisMachine = problem("answers-only-to-this-machine",
 		"this server answers only to a name of this machine",
 		"此服务器只接受以本机名称发来的请求")

@@ -92,6 +92,15 @@ var (
 	InstallRestart = label("install-restart",
 		"Agents that run already have it from their next start.",
 		"正在运行的代理下次启动后生效。")
+	InstallMended = label("install-mended",
+		"%s called %s, which is not there any more; it calls this program from now on.",
+		"%s 此前调用的 %s 已不存在；今后将调用本程序。")
+	InstallGone = label("install-gone",
+		"%s calls %s, which is not there any more: scrollback install %s mends it",
+		"%s 调用的 %s 已不存在：运行 scrollback install %s 即可修复")
+	InstallNewer = label("install-newer",
+		"%s %d.%d.%d is newer than what was tried: it is set up like the newest that was; scrollback doctor agents says whether it asks.",
+		"%s %d.%d.%d 比验证过的版本新：按验证过的最新版本设置；是否会来询问，见 scrollback doctor agents。")
 	InstallNotTried = label("install-not-tried",
 		"%s: this was written by its documentation, and not tried.",
 		"%s：按其文档写入，未经实际验证。")
@@ -117,6 +126,9 @@ var (
 	SetupOff = label("setup-off",
 		"hooks are switched off in %s",
 		"钩子在 %s 中被关闭")
+	SetupSilenced = label("setup-silenced",
+		"hooks are off here: scrollback hook on --agent %s",
+		"钩子已在此关闭：scrollback hook on --agent %s")
 	SetupAsked = label("setup-asked",
 		"hooks were asked %d times, last %s, spoke %d times, %d ms median",
 		"钩子被调用 %d 次，最近一次 %s，答复 %d 次，中位数 %d 毫秒")
@@ -126,6 +138,15 @@ var (
 	SetupSlow = label("setup-slow",
 		"too slow: %d of %d answers came after their time and were dropped",
 		"太慢：%d / %d 次答复超时，已丢弃")
+	SetupService = label("setup-service",
+		"set up: a service that keeps collecting",
+		"已设置：持续收集的服务")
+	SetupGaveUp = label("setup-gave-up",
+		"the service could not start, and gave up at %s: %s; scrollback install --watch starts it again",
+		"服务无法启动，已于 %s 放弃：%s；运行 scrollback install --watch 可重新启动")
+	WatchGivesUp = label("watch-gives-up",
+		"This was tried %d times and gives up; scrollback doctor agents says why.",
+		"已尝试 %d 次，现放弃；原因见 scrollback doctor agents。")
 	SetupUnreadable = label("setup-unreadable",
 		"%s is not in the form that the agent reads, which passes over all of it",
 		"%s 的格式代理无法读取，会忽略其全部内容")

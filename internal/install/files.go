@@ -47,6 +47,10 @@ func readContent(path string) (c content, err error) {
 	if c.real, err = followLinks(path); err != nil {
 		return c, explain(path, err)
 	}
+	// What is no file is not opened: a pipe that nobody writes into would hold the program up.
+	if info, err := os.Stat(c.real); err == nil && !info.Mode().IsRegular() {
+		return c, scrollback.Errorf(scrollback.Refused, op, i18n.InstallNoFile, path)
+	}
 	f, err := os.Open(c.real)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil

@@ -12,19 +12,21 @@ import (
 
 // Setup is how an agent is set up. What is said of an agent that is not has no problems.
 type Setup struct {
-	Agent     string    `json:"agent"`
-	Installed bool      `json:"installed"`
-	Files     []string  `json:"files"`             // that name the program
-	Hooks     []string  `json:"hooks"`             // events that it calls
-	Program   string    `json:"program,omitempty"` // that is called
-	Problems  []Problem `json:"problems"`
+	Agent     string         `json:"agent"`
+	Installed bool           `json:"installed"`
+	Files     []string       `json:"files"`             // that name the program
+	Hooks     []string       `json:"hooks"`             // events that it calls
+	Program   string         `json:"program,omitempty"` // that is called
+	Problems  []SetupProblem `json:"problems"`
 }
 
-// Problem is what keeps an agent from asking this program, or has it ask twice.
-type Problem struct {
+// SetupProblem is what keeps an agent from asking this program, or has it ask twice.
+type SetupProblem struct {
 	Kind string `json:"kind"`
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
+	Why  string `json:"why,omitempty"`
+	At   int64  `json:"at,omitempty"` // Unix ms
 }
 
 // Kinds of problems.
@@ -35,6 +37,7 @@ const (
 	Doubled    = "doubled"    // it is set up a second time
 	Off        = "off"        // the agent's hooks are switched off
 	Unreadable = "unreadable" // the agent reads none of its settings
+	GaveUp     = "gave-up"    // the service could not start, and is not started again
 )
 
 // Inspect says how agents are set up. Nothing is written.
@@ -50,7 +53,7 @@ func (r *Run) Inspect() (out []Setup, err error) {
 }
 
 func (r *Run) inspectAgent(name string, rec record) Setup {
-	s := Setup{Agent: name, Files: []string{}, Hooks: []string{}, Problems: []Problem{}}
+	s := Setup{Agent: name, Files: []string{}, Hooks: []string{}, Problems: []SetupProblem{}}
 	calling := 0
 	for _, t := range r.allTargets(name) {
 		c, err := readContent(t.path)
@@ -76,7 +79,7 @@ func (r *Run) inspectAgent(name string, rec record) Setup {
 			s.Hooks = Events(name)
 		}
 		if name == agents.ClaudeCode && calling > 1 {
-			s.Problems = append(s.Problems, Problem{Kind: Doubled, File: t.path})
+			s.Problems = append(s.Problems, SetupProblem{Kind: Doubled, File: t.path})
 		}
 	}
 	if s.Installed {
@@ -162,12 +165,12 @@ func findProgram(v, pattern any) (string, bool) {
 }
 
 // problemsOf returns what is wrong with an agent that is set up.
-func (r *Run) problemsOf(name string, s Setup) (out []Problem) {
+func (r *Run) problemsOf(name string, s Setup) (out []SetupProblem) {
 	if s.Program != "" {
 		if info, err := os.Stat(s.Program); err != nil || info.IsDir() {
-			out = append(out, Problem{Kind: Moved, File: s.Program})
+			out = append(out, SetupProblem{Kind: Moved, File: s.Program})
 		} else if own, err := os.Stat(r.o.Program); err == nil && !os.SameFile(info, own) {
-			out = append(out, Problem{Kind: Other, File: s.Program})
+			out = append(out, SetupProblem{Kind: Other, File: s.Program})
 		}
 	}
 	in := r.place.Folder(name)
@@ -181,7 +184,7 @@ func (r *Run) problemsOf(name string, s Setup) (out []Problem) {
 		out = append(out, offIn(r.place.Join(in, "settings.json"), editor.JSONC, true, "disableAllHooks")...)
 	}
 	if a, _ := agents.Find(name); r.isServedByOthers(name, record{}) && slices.ContainsFunc(s.Files, servesIn) {
-		out = append(out, Problem{Kind: Doubled, File: a.ServerFiles(r.place.Machine)[0]})
+		out = append(out, SetupProblem{Kind: Doubled, File: a.ServerFiles(r.place.Machine)[0]})
 	}
 	return out
 }
@@ -194,7 +197,7 @@ func servesIn(path string) bool {
 
 // offIn returns whether settings switch hooks off: by a value under keys. Settings that cannot be read count for the
 // agent as none.
-func offIn(path string, f editor.Format, off bool, keys ...string) []Problem {
+func offIn(path string, f editor.Format, off bool, keys ...string) []SetupProblem {
 	c, err := readContent(path)
 	if err != nil || !c.there() {
 		return nil
@@ -202,15 +205,15 @@ func offIn(path string, f editor.Format, off bool, keys ...string) []Problem {
 	v, there, err := editor.Lookup(c.text, f, keys...)
 	switch {
 	case err != nil:
-		return []Problem{{Kind: Unreadable, File: path, Line: refuse(Action{}, err).Line}}
+		return []SetupProblem{{Kind: Unreadable, File: path, Line: refuse(Action{}, err).Line}}
 	case there && v == off:
-		return []Problem{{Kind: Off, File: path}}
+		return []SetupProblem{{Kind: Off, File: path}}
 	}
 	return nil
 }
 
 // untrusted returns whether Codex has hooks of ours that it does not trust.
-func (r *Run) untrusted() []Problem {
+func (r *Run) untrusted() []SetupProblem {
 	hooks := r.place.Join(r.place.Folder(agents.Codex), "hooks.json")
 	settings := r.place.Join(r.place.Folder(agents.Codex), "config.toml")
 	c, err := readContent(hooks)
@@ -225,7 +228,7 @@ func (r *Run) untrusted() []Problem {
 		v, there, err := editor.Lookup(now.text, editor.TOML, append(slices.Clone(one.keys), "trusted_hash")...)
 		table, _ := one.value.(editor.Object)
 		if err != nil || !there || v != table[0].Value {
-			return []Problem{{Kind: Untrusted, File: settings}}
+			return []SetupProblem{{Kind: Untrusted, File: settings}}
 		}
 	}
 	return nil

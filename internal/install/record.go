@@ -51,6 +51,12 @@ const recordVersion = 1
 // recordPath returns where the record is.
 func recordPath(data string) string { return filepath.Join(data, "install.json") }
 
+// HasRecord reports whether agents were set up with the data of a folder.
+func HasRecord(data string) bool {
+	r, c, err := readRecord(data)
+	return err == nil && c.there() && len(r.Entries) > 0
+}
+
 // readRecord reads the record; one that is not there is empty, and so is one that cannot be understood: what is ours
 // is recognised without it.
 func readRecord(data string) (record, content, error) {

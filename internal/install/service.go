@@ -31,7 +31,7 @@ func servicePath(p place) string {
 
 // serviceTargets are the file of the service: one that restarts only after a crash, and gives up after five tries.
 func serviceTargets(p place, s shape) []target {
-	args := []string{"watch"}
+	args := []string{"watch", "--service"}
 	for _, one := range s.more() {
 		text, _ := one.(string)
 		args = append(args, text)

@@ -68,3 +68,27 @@ func TestSystemdTakesService(t *testing.T) {
 	}
 	p.uninstall()
 }
+
+// A person has one service, whichever data it is for; what it is restarted after is a failure.
+func TestOneService(t *testing.T) {
+	p := newPerson(t, Service)
+	p.o.NameData = true
+	was := p.tree()
+	p.install()
+	p.o.Data = filepath.Join(p.home, "other data")
+	p.install()
+	units, err := filepath.Glob(filepath.Join(p.home, ".config/systemd/user/*"))
+	if err != nil || len(units) != 1 {
+		t.Fatalf("units are %v, %v", units, err)
+	}
+	text, err := os.ReadFile(units[0])
+	if err != nil || !strings.Contains(string(text), "Restart=on-failure") || !strings.Contains(string(text), p.o.Data) ||
+		!strings.Contains(string(text), `"--service"`) {
+		t.Errorf("the unit is %s, %v", text, err)
+	}
+	p.uninstall()
+	p.o.Data = filepath.Join(p.home, "data")
+	p.uninstall()
+	_ = os.RemoveAll(filepath.Join(p.home, "other data"))
+	p.same(was, "and back")
+}

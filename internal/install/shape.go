@@ -75,7 +75,7 @@ func (s shape) hookCommand(event, agent string) string {
 	if s.data != "" {
 		call += " --data " + quoteShell(s.data)
 	}
-	return "p=" + quoteShell(s.program) + `; [ ! -x "$p" ] || "$p"` + call
+	return "p=" + quoteShell(s.program) + `; [ ! -x "$p" ] || [ -d "$p" ] || "$p"` + call
 }
 
 // quoteShell returns a text in quotes for sh.

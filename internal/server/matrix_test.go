@@ -86,8 +86,10 @@ var probes = map[string]probe{
 	"delete-project": {need: scrollback.AccessAdmin},
 
 	"limits": {need: scrollback.AccessRead}, "list-keys": {need: scrollback.AccessAdmin},
-	"revoke-key": {need: scrollback.AccessAdmin},
-	"add-key":    {need: scrollback.AccessAdmin, body: `{"name":"for {id}","role":"read","projects":["{project}"]}`},
+	"revoke-key":  {need: scrollback.AccessAdmin},
+	"list-agents": {need: scrollback.AccessAdmin, whole: true},
+	"patch-agent": {need: scrollback.AccessAdmin, whole: true, body: `{"off":true}`},
+	"add-key":     {need: scrollback.AccessAdmin, body: `{"name":"for {id}","role":"read","projects":["{project}"]}`},
 }
 
 // outside are requests that the description does not hold, and what each needs.
@@ -131,7 +133,7 @@ func newMatrix(t *testing.T) *matrix {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, long)
 	m := &matrix{Rig: r, keys: map[string]string{}}
 	m.at = server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Keys: r.Store.Keys, Metrics: counting(t),
-		Log: slog.New(slog.DiscardHandler)}, false)
+		Agents: newAgents(), Log: slog.New(slog.DiscardHandler)}, false)
 	for name, role := range map[string]scrollback.Access{"read": 1, "write": 2, "admin": 3, "expired": 3, "revoked": 3} {
 		k := scrollback.Key{Name: name, Role: role, Projects: []string{own}}
 		if name == "expired" {
@@ -202,7 +204,7 @@ func (m *matrix) place(project string) place {
 	key, _, err := m.Store.Keys.Add(ctx, scrollback.Key{Name: project + string(c.ID), Role: scrollback.AccessRead,
 		Projects: []string{project}})
 	must(err)
-	return place{"{id}": string(c.ID), "{key_id}": string(key.ID), "{kept_id}": string(todo.ID), "{key}": copied.Key, "{name}": project,
+	return place{"{agent}": "codex", "{id}": string(c.ID), "{key_id}": string(key.ID), "{kept_id}": string(todo.ID), "{key}": copied.Key, "{name}": project,
 		"{artifact}": string(art.ID),
 		"{ref}":      string(refs[0].Ref), "{turn}": string(page[0].TurnID), "{project}": project, "{file}": file.String()}
 }
@@ -315,7 +317,7 @@ func (m *matrix) operation(method, path, name string, s probe) {
 			m.T.Errorf("%s: %d %s", what, w.Code, w.Body)
 		}
 		m.holds(what, w)
-		if s.need == 0 || !strings.Contains(path+s.query+s.body, "{") {
+		if s.need == 0 || s.whole || !strings.Contains(path+s.query+s.body, "{") {
 			continue // it names nothing of a project
 		}
 		what = what + ", of another project"

@@ -58,6 +58,9 @@ type Options struct {
 	// Budgets says for the log what may be used in a day; nil for nothing.
 	Budgets func(context.Context) string
 
+	// Agents are the coding agents of the machine that serves; nil where it is not a person's.
+	Agents restapi.MachineAgents
+
 	Images string // where images of conversations are fetched from besides here, as https://host; may be empty
 
 	Started func(url string) // called once it listens; may be nil
@@ -236,7 +239,8 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 		Log: o.Log, Refuse: func(w http.ResponseWriter, r *http.Request, err error) {
 			counted.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
 		}})
-	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits})
+	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits,
+		Agents: o.Agents})
 	if o.Door != nil {
 		mountFaces(mux, faces.Options{Engine: e, Door: o.Door, BodyBytes: o.DoorBytes,
 			Counted: o.Rate != (scrollback.Rate{})})

@@ -74,7 +74,8 @@ func counting(t *testing.T) *metrics.Metrics {
 
 // asRun returns options with all that stands around handlers in the real program.
 func asRun(t *testing.T) server.Options {
-	return server.Options{Version: "test", Metrics: counting(t), Log: slog.New(slog.NewJSONHandler(io.Discard, nil))}
+	return server.Options{Version: "test", Metrics: counting(t), Agents: newAgents(),
+		Log: slog.New(slog.NewJSONHandler(io.Discard, nil))}
 }
 
 func newStrictRig(t *testing.T) *strictRig {

@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/hook/ledger"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/install"
+	"github.com/scrollback-ai/scrollback/internal/standing"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
@@ -27,27 +29,11 @@ type Doctor struct {
 
 // ReportAgents returns what is found of each tool.
 func (c *Doctor) ReportAgents(p Program) error {
-	o, err := Flags{Exclude: c.Exclude}.Options(p, Every, "")
-	if err != nil {
-		return err
+	agents, here, o, noStore := p.listTools(Flags{Exclude: c.Exclude})
+	if agents == nil {
+		agents = []collect.Agent{} // how they are set up is said without a store too
 	}
-	here, err := os.Getwd()
-	if err != nil {
-		here = "" // it was removed; nothing is set there
-	}
-	var agents []collect.Agent
-	err = p.Open(false, func(t *transfer.Transfer, v *engine.View) error {
-		collector, err := collect.New(t, v, o)
-		if err != nil {
-			return err
-		}
-		agents, err = collector.ListAgents(p.Ctx, here)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	setups, err := p.listSetups()
+	setups, err := p.Standing()
 	if err != nil {
 		return err
 	}
@@ -55,7 +41,7 @@ func (c *Doctor) ReportAgents(p Program) error {
 		noteSetup(&agents[i], setups)
 	}
 	pointers := p.findPointers(o.Machine, here)
-	return p.Print(map[string]any{"agents": agents, "setups": setups, "pointers": pointers.Found,
+	err = p.Print(map[string]any{"agents": agents, "setups": setups, "pointers": pointers.Found,
 		"pointer_problems": pointers.Problems},
 		func(w io.Writer) error {
 			if err := p.drawAgents(w, agents); err != nil {
@@ -66,40 +52,40 @@ func (c *Doctor) ReportAgents(p Program) error {
 			}
 			return p.drawPointers(w, pointers)
 		})
+	return errors.Join(noStore, err)
 }
 
-// agentSetup is how an agent is set up, and what its hooks did.
-type agentSetup struct {
-	install.Setup
-	Asked *ledger.Asked `json:"asked,omitempty"`
-}
-
-// listSetups lists how agents are set up.
-func (p Program) listSetups() ([]agentSetup, error) {
-	out := []agentSetup{}
-	if p.Setups == nil {
-		return out, nil
+// listTools returns what is found of each tool, and how that was looked for: here is the folder that was worked in.
+func (p Program) listTools(f Flags) (found []collect.Agent, here string, o collect.Options, err error) {
+	if o, err = f.Options(p, Every, ""); err != nil {
+		return nil, "", o, err
 	}
-	all, err := p.Setups()
-	if err != nil {
-		return nil, err
+	if here, err = os.Getwd(); err != nil {
+		here = "" // it was removed; nothing is set there
 	}
-	for _, s := range all {
-		with := agentSetup{Setup: s}
-		if s.Installed && len(s.Hooks) > 0 && p.Asked != nil {
-			asked, err := p.Asked(s.Agent)
-			if err != nil {
-				return nil, err
-			}
-			with.Asked = &asked
+	err = p.Open(false, func(t *transfer.Transfer, v *engine.View) error {
+		collector, err := collect.New(t, v, o)
+		if err != nil {
+			return err
 		}
-		out = append(out, with)
+		found, err = collector.ListAgents(p.Ctx, here)
+		return err
+	})
+	return found, here, o, err
+}
+
+// CountSessions returns what is found of each tool, by its name.
+func CountSessions(p Program) (map[string]collect.Agent, error) {
+	found, _, _, err := p.listTools(Flags{})
+	out := map[string]collect.Agent{}
+	for _, a := range found {
+		out[a.Tool] = a
 	}
-	return out, nil
+	return out, err
 }
 
 // describeAsked says what the hooks of an agent did: the only proof that it calls them.
-func (p Program) describeAsked(a ledger.Asked) []string {
+func (p Program) describeAsked(a ledger.HookRuns) []string {
 	t := p.Texts
 	if a.Asked == 0 {
 		return []string{t.Say(i18n.SetupNeverAsked)}
@@ -112,7 +98,7 @@ func (p Program) describeAsked(a ledger.Asked) []string {
 }
 
 // noteSetup says of an agent that it has the server, if install has set it up: in files that are no settings.
-func noteSetup(a *collect.Agent, setups []agentSetup) {
+func noteSetup(a *collect.Agent, setups []standing.MachineAgent) {
 	for _, s := range setups {
 		if s.Agent == a.Tool && s.Installed && a.MCP != nil {
 			a.MCP.Registered = true
@@ -121,7 +107,7 @@ func noteSetup(a *collect.Agent, setups []agentSetup) {
 }
 
 // drawSetups prints which agents are set up, and what is wrong with that.
-func (p Program) drawSetups(w io.Writer, setups []agentSetup) error {
+func (p Program) drawSetups(w io.Writer, setups []standing.MachineAgent) error {
 	t := p.Texts
 	var lines []string
 	for _, s := range setups {
@@ -133,10 +119,15 @@ func (p Program) drawSetups(w io.Writer, setups []agentSetup) error {
 			events = append(events, t.Named("install-event", event))
 		}
 		said := t.Say(i18n.SetupServerOnly)
-		if len(events) > 0 {
+		if s.Agent == install.Service {
+			said = t.Say(i18n.SetupService)
+		} else if len(events) > 0 {
 			said = t.Say(i18n.SetupHooks, strings.Join(events, ", "))
 		}
 		lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent, said))
+		if s.Off {
+			lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent, t.Say(i18n.SetupSilenced, s.Agent)))
+		}
 		if s.Asked != nil {
 			for _, said := range p.describeAsked(*s.Asked) {
 				lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent, said))
@@ -144,6 +135,12 @@ func (p Program) drawSetups(w io.Writer, setups []agentSetup) error {
 		}
 		for _, bad := range s.Problems {
 			file := columns.StripControls(bad.File)
+			if bad.Kind == install.GaveUp {
+				why := columns.ClipText(columns.StripControls(bad.Why), maxShownLine)
+				lines = append(lines, t.Say(i18n.ImportToolNotes, s.Agent,
+					t.Say(i18n.SetupGaveUp, formatTime(bad.At, p.Zone), why)))
+				continue
+			}
 			if bad.Line > 0 {
 				file = fmt.Sprintf("%s:%d", file, bad.Line)
 			}

@@ -24,9 +24,8 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/collect"
-	"github.com/scrollback-ai/scrollback/internal/hook/ledger"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/internal/install"
+	"github.com/scrollback-ai/scrollback/internal/standing"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -47,10 +46,8 @@ type Program struct {
 	Texts          words.Texts
 	Zone           *time.Location // of the times that are shown
 	Addr           string         // where a server of this program listens, as HOST:PORT
-	// Setups returns how agents are set up by install. It may be nil.
-	Setups func() ([]install.Setup, error)
-	// Asked returns what the hooks of an agent did. It may be nil.
-	Asked func(agent string) (ledger.Asked, error)
+	// Standing returns how agents are set up, and what their hooks did.
+	Standing func() ([]standing.MachineAgent, error)
 	// Responds returns who responds at the address of a server, as clients have it.
 	Responds func(ctx context.Context, address string) string
 }

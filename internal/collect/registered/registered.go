@@ -135,6 +135,10 @@ var (
 
 // readSettings reads a file of settings. Errors show nothing of what is in it.
 func readSettings(name string) (v any, err error) {
+	// What is no file is not opened: a pipe that nobody writes into would hold the program up.
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, errForm
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

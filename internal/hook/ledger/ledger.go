@@ -414,8 +414,8 @@ func (l *Ledger) ListOff(ctx context.Context) (out []Silenced, err error) {
 	return out, err
 }
 
-// Asked sums up what an agent's hooks did.
-type Asked struct {
+// HookRuns sums up what an agent's hooks did.
+type HookRuns struct {
 	Asked    int     `json:"asked"`
 	Spoke    int     `json:"spoke"`
 	Last     int64   `json:"last_asked,omitempty"` // Unix ms; 0 for never
@@ -424,7 +424,7 @@ type Asked struct {
 }
 
 // Sum sums up the runs of an agent's hooks.
-func (l *Ledger) Sum(ctx context.Context, agent string, late time.Duration) (s Asked, err error) {
+func (l *Ledger) Sum(ctx context.Context, agent string, late time.Duration) (s HookRuns, err error) {
 	err = l.write(ctx, func(tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(notes > 0), 0), coalesce(max(at), 0),
 			coalesce(sum(ms > ?), 0) FROM asked WHERE agent = ?`, late.Milliseconds(), agent).Scan(&s.Asked, &s.Spoke, &s.Last, &s.Slow)

@@ -145,7 +145,7 @@ func TestListAndForget(t *testing.T) {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	s, err := l.Sum(t.Context(), "pi", 40*time.Millisecond)
-	if err != nil || s != (Asked{1, 1, noon.UnixMilli(), 41.5, 1}) {
+	if err != nil || s != (HookRuns{1, 1, noon.UnixMilli(), 41.5, 1}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

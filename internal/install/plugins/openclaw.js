@@ -34,14 +34,28 @@ export default {
   name: "scrollback",
   register(api) {
     const compacted = new Set(); // sessions
+    const starts = new Map(); // by session: what it was told at its start
     api.on("after_compaction", (_, context) => {
       compacted.add(context?.sessionId);
     });
+    // startOf returns what a session was told at its start. It is no part of the session: each request has it again,
+    // the same bytes, so that what the provider has cached stays good.
+    const startOf = async (event, context) => {
+      const id = context?.sessionId;
+      const about = { session_id: id, cwd: context?.workspaceDir };
+      const known = starts.get(id);
+      if (compacted.delete(id)) {
+        starts.set(id, (await ask("session-start", { ...about, source: "compact" })) || known || "");
+      } else if (known === undefined) {
+        const source = event?.messages?.length ? "resume" : "startup";
+        if (starts.size > 1000) starts.clear();
+        starts.set(id, await ask("session-start", { ...about, source }));
+      }
+      return starts.get(id);
+    };
     api.on("before_prompt_build", async (event, context) => {
       if (context?.trigger && context.trigger !== "user") return;
-      // The start's text is no part of the session: each request has it again, the same bytes.
-      const source = compacted.delete(context?.sessionId) ? "compact" : "startup";
-      const start = await ask("session-start", { ...about(context), source });
+      const start = await startOf(event, context);
       const prompt = await ask("prompt", { ...about(context), prompt: event?.prompt ?? "" });
       const out = {};
       if (start) out.appendSystemContext = start;

@@ -26,6 +26,7 @@ type requestVisit struct {
 	until  int64 // when the caller's key expires; a sign-in may end before that
 	needed bool  // requests need a key here
 	reads  bool  // nobody may change anything here
+	here   bool  // it was sent on this machine, as far as proxies say
 	cookie string
 	ownKey bool // what a client of another API sent to be let in at its provider is a key of ours
 	from   requestOrigin
@@ -59,6 +60,9 @@ func SentOwnKey(ctx context.Context) bool { return visitOf(ctx).ownKey }
 // Google's API do. The address does not show it any more.
 func SentQueryKey(ctx context.Context) bool { return visitOf(ctx).queryKey }
 
+// WasSentHere reports whether the request of a context was sent on this machine, as far as proxies say.
+func WasSentHere(ctx context.Context) bool { return visitOf(ctx).here }
+
 // PeerAddress returns the address that a request came from: that of the connection, or what a trusted
 // proxy says it is. It is the zero address if that cannot be known.
 func PeerAddress(r *http.Request) netip.Addr {
@@ -76,6 +80,7 @@ type Who struct {
 	ExpiresAt int64             `json:"expires_at,omitempty"` // of the key or the sign-in, in Unix ms
 	KeyNeeded bool              `json:"key_needed"`           // a request without a key is refused here
 	ReadOnly  bool              `json:"read_only,omitempty"`  // the server changes nothing for any caller
+	Agents    bool              `json:"agents,omitempty"`     // the coding agents of this machine are shown to the caller
 }
 
 // DescribeSender describes who sent the request of a context.

@@ -58,6 +58,7 @@ func New(o Options) *Gate {
 func (g *Gate) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := requestVisit{from: g.findOrigin(r), needed: !g.o.Open, reads: g.o.ReadOnly}
+		v.here = !v.from.forwarded && !namesProxy(r) && (g.o.Local || v.from.peer.IsLoopback())
 		if v.from.host != r.Host {
 			r = r.WithContext(r.Context()) // a copy; the checks below compare the Host with the Origin
 			r.Host = v.from.host

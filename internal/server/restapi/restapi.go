@@ -47,6 +47,7 @@ type api struct {
 	engine *engine.Engine
 	moves  *transfer.Transfer
 	gate   *access.Gate
+	agents MachineAgents // nil: none are shown
 	limits BodyLimits
 	mux    *http.ServeMux
 	huma   huma.API
@@ -58,7 +59,8 @@ type api struct {
 type Options struct {
 	Engine   *engine.Engine
 	Transfer *transfer.Transfer
-	Gate     *access.Gate // signs browsers in and out
+	Gate     *access.Gate  // signs browsers in and out
+	Agents   MachineAgents // nil where the machine is not a person's
 	Version  string
 	Limits   BodyLimits
 }
@@ -87,7 +89,8 @@ func Mount(mux *http.ServeMux, o Options) {
 	})
 	c.Formats = map[string]huma.Format{"application/json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal},
 		"json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal}}
-	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, limits: l, mux: mux, huma: humago.New(mux, c),
+	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, agents: o.Agents, limits: l, mux: mux,
+		huma:     humago.New(mux, c),
 		markdown: markdown.New()}
 	a.huma.UseMiddleware(a.checkStrictly)
 	a.addConversations()
@@ -105,6 +108,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.addSession()
 	keyHandlers{api: a}.addKeys()
 	keyHandlers{api: a}.addBounds()
+	a.addAgents()
 	a.addEvents()
 	a.addDescription()
 }

@@ -1,6 +1,7 @@
 // What the page says, in English and Chinese. Each area of the page has a table of its own.
 import { signal } from '../vendor/signals-core.mjs';
 import * as memory from './memory.js';
+import * as agents from './words/agents.js';
 import * as composer from './words/composer.js';
 import * as first from './words/first.js';
 import * as frame from './words/frame.js';
@@ -14,7 +15,7 @@ import * as usage from './words/usage.js';
 import { en } from './words.en.js';
 import { zh } from './words.zh.js';
 
-export const areas = { base: { en, zh }, composer, first, frame, markup, model, palette, settings, sidebar, thread, usage };
+export const areas = { base: { en, zh }, agents, composer, first, frame, markup, model, palette, settings, sidebar, thread, usage };
 
 const join = (l) => Object.assign({}, ...Object.values(areas).map((a) => a[l]));
 const tables = { en: join('en'), zh: join('zh') };

@@ -3,6 +3,7 @@ import { html, useEffect } from './html.js';
 import { Head } from './header.js';
 import { icon } from './icons.js';
 import { Keys } from './keyring.js';
+import { Setups } from './setups.js';
 import { bytes, clock, day, num } from '../state/figures.js';
 import * as keyboard from '../state/keyboard.js';
 import { place, viewHref } from '../state/place.js';
@@ -72,11 +73,11 @@ function Account() {
     ${w.key_needed && html`<button type="button" class="plain" onClick=${signOut}>${t('signOut')}</button>`}`;
 }
 
-const parts = { appearance: Appearance, models: Models, limits: Limits, keys: Keys, account: Account };
+const parts = { appearance: Appearance, models: Models, limits: Limits, agents: Setups, keys: Keys, account: Account };
 
 export function Preferences() {
   useEffect(() => { learn(); }, []);
-  const names = Object.keys(parts).filter((x) => x !== 'keys' || admin.value);
+  const names = Object.keys(parts).filter((x) => (x !== 'keys' || admin.value) && (x !== 'agents' || (who.value && who.value.agents)));
   const name = names.includes(place.value.part) ? place.value.part : 'appearance';
   const Part = parts[name];
   return html`<${Head} title=${t('side.settings')} /><div class="place preferences">
