@@ -26,6 +26,12 @@ func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrol
 // that is not the caller's.
 func (b Bulk) ResolveProject(name string) (string, error) { return b.v.door.resolveProject(name) }
 
+// AddPrice returns the usage of a model's call with what it cost by the catalog, unless it has a price or the catalog
+// has none.
+func (b Bulk) AddPrice(model string, u scrollback.Usage) scrollback.Usage {
+	return b.v.e.resolver.AddPrice(model, u)
+}
+
 // Backlog is a conversation that messages are added to outside any turn.
 type Backlog struct {
 	Begin     store.Head // as it stood when it was opened

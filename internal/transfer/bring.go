@@ -246,6 +246,9 @@ func (b *sessionImport) leaveConversation(ctx context.Context, key string) error
 		return nil
 	}
 	err := im.endConversation(ctx, c)
+	if err == nil {
+		err = im.enterCalls(ctx, c)
+	}
 	if err == nil && c.Messages > 0 && !c.own && c.said > 0 {
 		err = im.store.Origins.BackdateConversation(ctx, c.ID, c.Total, max(c.said, c.latest))
 	}

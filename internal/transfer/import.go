@@ -73,6 +73,10 @@ type importing struct {
 	said   int64                         // when the newest of what was brought was said, in Unix ms
 	dated  int64                         // when the file's last message with a time was said, in Unix ms
 
+	calls   []store.ImportedCall // of its tool, to be entered in the books
+	through *callSpan            // when its session asked this program, once it was looked for
+	met     *scrollback.Message  // the last stored message that the file says again
+
 	untitled bool   // made by this import, and its source gave no title
 	title    string // the beginning of what is asked first
 }
@@ -184,6 +188,9 @@ func (im *importer) takeMessage(ctx context.Context, c *importing, entry transcr
 	m.CreatedAt = c.messageTime(m, cmp.Or(entry.Near, im.q.Changed))
 	if entry.Gap && !c.fresh {
 		found, err := im.crossGap(ctx, c, e)
+		if err == nil && found {
+			err = im.noteCall(ctx, c, e, c.met)
+		}
 		if err != nil || found {
 			return err
 		}
@@ -193,8 +200,11 @@ func (im *importer) takeMessage(ctx context.Context, c *importing, entry transcr
 		if err == nil && !found && hasGrown(ctx, im, c) {
 			found, err = im.followPath(ctx, c, e)
 		}
+		if err == nil && found { // it is there
+			err = im.noteCall(ctx, c, e, c.met)
+		}
 		if err != nil || found {
-			return err // nil: it is there
+			return err
 		}
 	}
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
@@ -219,6 +229,9 @@ func (im *importer) takeMessage(ctx context.Context, c *importing, entry transcr
 		err = im.leavePath(ctx, c)
 	}
 	if err != nil {
+		return err
+	}
+	if err := im.noteCall(ctx, c, e, nil); err != nil {
 		return err
 	}
 	c.said = max(c.said, m.CreatedAt)
@@ -308,6 +321,7 @@ func (im *importer) followPath(ctx context.Context, c *importing, e *fileMessage
 	step := func() (bool, error) {
 		c.all = c.all || c.known[0].ID == c.newest
 		c.seqs = append(c.seqs, c.known[0].Seq)
+		c.met = &c.known[0]
 		c.gap = 0
 		c.known = c.known[1:]
 		return true, nil
@@ -371,6 +385,7 @@ func (im *importer) matchesDraft(ctx context.Context, c *importing, e *fileMessa
 		return false, err
 	}
 	c.seqs = append(c.seqs, c.newestSeq()) // it counts as a message of the file
+	c.met = &scrollback.Message{TurnID: t.ID}
 	return true, nil
 }
 
