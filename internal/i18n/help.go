@@ -578,8 +578,8 @@ var (
 		"Time zone of the days that are meant and of the times that are shown, such as Europe/Madrid. Default: this machine's.",
 		"所指日期与所示时间的时区，例如 Asia/Shanghai。默认为本机时区。")
 	_ = label("help/group-any-day-model-project-key-conversation",
-		"Group by any of day, model, project, key, conversation and purpose.",
-		"分组方式：day、model、project、key、conversation 和 purpose 中的任意几项。")
+		"Group by any of day, model, project, key, conversation, purpose and tool.",
+		"分组方式：day、model、project、key、conversation、purpose 和 tool 中的任意几项。")
 	_ = label("help/list-models-set-up",
 		"List the models that are set up.",
 		"列出已配置的模型。")

@@ -24,8 +24,8 @@ func (p Threads) ListLeaves(ctx context.Context, id scrollback.ConversationID) (
 	return p.s.d.Threads.ListLeaves(ctx, id)
 }
 
-// FindSpan returns when the first and the last request of a client's conversation came, in Unix ms, by the name that the
-// client gives it; zeros if none came.
+// FindSpan returns when the first and the last request of a client's conversation came, in Unix ms, by the
+// name that the client gives it; zeros if none came.
 func (p Threads) FindSpan(ctx context.Context, name string) (first, last int64, err error) {
 	return p.s.d.Threads.FindSpan(ctx, name)
 }

@@ -21,8 +21,8 @@ type messageMaker struct {
 	counted map[modelCall]bool // calls whose usage an answer has
 }
 
-// modelCall tells a call of a model from others: relays give all of them one id. Lines of one stand apart where a person
-// went back in between.
+// modelCall tells a call of a model from others: relays give all of them one id. Lines of one stand apart
+// where a person went back in between.
 type modelCall struct {
 	id, request string
 	used        usage
