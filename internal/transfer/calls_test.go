@@ -95,6 +95,31 @@ func TestImportedCallsAreCountedOnce(t *testing.T) {
 	}
 }
 
+// A model that a tool names without its provider costs what its maker takes; what a tool noted itself stays; a model that
+// nobody knows has no price.
+func TestPricesOfImportedCalls(t *testing.T) {
+	h := newHome(t)
+	price := func(model string, used scrollback.Usage) (float64, string) {
+		u := h.View.Bulk().AddPrice(model, used)
+		return u.Cost, u.Currency
+	}
+	used := scrollback.Usage{InputTokens: 1_000_000}
+	for _, model := range []string{"claude-sonnet-4-5", "anthropic/claude-sonnet-4-5"} {
+		if cost, currency := price(model, used); cost != 3 || currency != "USD" {
+			t.Errorf("%s: %v %s", model, cost, currency)
+		}
+	}
+	if cost, currency := price("claude-sonnet-4-5", scrollback.Usage{InputTokens: 9, Cost: 7, Currency: "EUR"}); cost != 7 ||
+		currency != "EUR" {
+		t.Errorf("what was noted: %v %s", cost, currency)
+	}
+	for _, model := range []string{"", "nobody-knows", "elsewhere/claude-sonnet-4-5"} {
+		if cost, currency := price(model, used); cost != 0 || currency != "" {
+			t.Errorf("%q: %v %s", model, cost, currency)
+		}
+	}
+}
+
 // atOf returns when a node of a talk was said, in Unix ms.
 func atOf(n node) int64 {
 	sum := sha256.Sum256([]byte(n.ID))

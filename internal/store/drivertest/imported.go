@@ -98,7 +98,8 @@ func (w *randomWalk) enterImported() {
 	var all []driver.ImportedCall
 	for range 1 + w.rng.IntN(3) {
 		all = append(all, driver.ImportedCall{Conversation: w.pickConversation().ID,
-			Call: fmt.Sprint("call ", w.rng.IntN(30)), Project: pickOne(w, "p", "q"), Tool: pickOne(w, "codex", "pi"), Model: "m", At: w.now,
+			Call: fmt.Sprint("call ", w.rng.IntN(30)), Project: pickOne(w, "p", "q"),
+			Tool: pickOne(w, "codex", "pi"), Model: "m", At: w.now,
 			Usage: scrollback.Usage{InputTokens: w.rng.Int64N(99), OutputTokens: w.rng.Int64N(3), Cost: 0.125,
 				Currency: pickOne(w, "", "USD")}})
 	}
