@@ -32,6 +32,7 @@ func describeConversation(s *sessionSource) (c scrollback.Conversation) {
 	if len(c.Meta) > maxMeta || jsonFields(c.Meta) == nil {
 		c.Meta = nil
 	}
+	c.Meta = addRepository(c.Meta, s.repository)
 	return c
 }
 
