@@ -165,7 +165,9 @@ func (c *handoffCmd) find(g *globals, a *app) (scrollback.ConversationID, error)
 	if err != nil {
 		return "", scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
-	r, err := a.Recall().WithFolders(places.Open(dir).Find(here).Folders)
+	known := places.Open(dir)
+	known.FindRepository(g.ctx, here) // it may be the first time that anybody asks here
+	r, err := a.Recall().WithFolders(known.Find(here).Folders)
 	if err != nil {
 		return "", err
 	}

@@ -124,23 +124,29 @@ func (p *Places) now() content {
 // Find returns the place of a folder, with what is known about it. It reads no history.
 func (p *Places) Find(folder string) place.Place {
 	v := p.now()
-	here := place.Find(folder)
+	here := v.find(folder)
 	if here.Key() == "" {
 		return here
-	}
-	if !isIn(v.Parted, here.Key()) {
-		here = here.KnownAs(v.Repositories[here.Common].Repository)
 	}
 	if i := groupOf(v.Groups, here.Key()); i >= 0 {
 		var others []place.Place
 		for _, f := range v.Groups[i] {
-			if o := place.Find(f); o.Key() != here.Key() {
+			if o := v.find(f); o.Key() != here.Key() {
 				others = append(others, o)
 			}
 		}
 		here = here.Join(others...)
 	}
 	return here
+}
+
+// find returns the place of a folder by itself.
+func (v content) find(folder string) place.Place {
+	here := place.Find(folder)
+	if here.Common == "" || isIn(v.Parted, here.Key()) {
+		return here
+	}
+	return here.KnownAs(v.Repositories[here.Common].Repository)
 }
 
 // isIn reports whether one of some folders is of the place with a key.
