@@ -271,8 +271,8 @@ const (
 	TitleModel  TitleState = "model"  // by a model
 )
 
-// OriginRepository is the tool of an origin that is no tool's: its folder stands for the repository that the conversation
-// was held in, which has other folders on other machines.
+// OriginRepository is the tool of an origin that is no tool's: its folder stands for the repository that the
+// conversation was held in, which has other folders on other machines.
 const OriginRepository = "repository"
 
 // Origin is where an imported conversation comes from: what another tool calls it, and

@@ -30,8 +30,8 @@ func (b Bulk) ResolveProject(name string) (string, error) { return b.v.door.reso
 // makers are the providers that are paid for models of their own, of which tools that know no others name no provider.
 var makers = []string{"anthropic", "openai", "gemini", "xai", "deepseek", "moonshot", "dashscope"}
 
-// AddPrice returns the usage of a call that another tool made with what it cost by the catalog, unless it has a price or
-// the catalog has none. A model without a provider has the price of its maker.
+// AddPrice returns the usage of a call that another tool made with what it cost by the catalog, unless it has a
+// price or the catalog has none. A model without a provider has the price of its maker.
 func (b Bulk) AddPrice(model string, u scrollback.Usage) scrollback.Usage {
 	out := b.v.e.resolver.AddPrice(model, u)
 	if model == "" || strings.Contains(model, "/") {

@@ -4,9 +4,9 @@
 // Words it adds: place (what conversations belong to by their folders), common folder (of a repository: where git keeps
 // what its worktrees share).
 //
-// Invariants: folders are compared with their links resolved, never by their names; git's files are read, and no more of
-// them than a bound, and it is run by [ReadRepository] alone; looking makes nothing. A folder that is gone belongs where the nearest folder above
-// it does that is still there.
+// Invariants: folders are compared with their links resolved, never by their names; git's files are read, and no
+// more of them than a bound, and it is run by [ReadRepository] alone; looking makes nothing. A folder that is gone
+// belongs where the nearest folder above it does that is still there.
 //
 // It may not know conversations.
 package place

@@ -95,8 +95,8 @@ func TestImportedCallsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// A model that a tool names without its provider costs what its maker takes; what a tool noted itself stays; a model that
-// nobody knows has no price.
+// A model that a tool names without its provider costs what its maker takes; what a tool noted itself stays; a
+// model that nobody knows has no price.
 func TestPricesOfImportedCalls(t *testing.T) {
 	h := newHome(t)
 	price := func(model string, used scrollback.Usage) (float64, string) {
@@ -109,8 +109,8 @@ func TestPricesOfImportedCalls(t *testing.T) {
 			t.Errorf("%s: %v %s", model, cost, currency)
 		}
 	}
-	if cost, currency := price("claude-sonnet-4-5", scrollback.Usage{InputTokens: 9, Cost: 7, Currency: "EUR"}); cost != 7 ||
-		currency != "EUR" {
+	own := scrollback.Usage{InputTokens: 9, Cost: 7, Currency: "EUR"}
+	if cost, currency := price("claude-sonnet-4-5", own); cost != 7 || currency != "EUR" {
 		t.Errorf("what was noted: %v %s", cost, currency)
 	}
 	for _, model := range []string{"", "nobody-knows", "elsewhere/claude-sonnet-4-5"} {

@@ -75,7 +75,7 @@ func TestRepositoryTravels(t *testing.T) {
 	for meta, want := range map[string][]string{
 		"": {shop.Folder()},
 		`{"repository":{"first":"` + shop.First + `","remote":"../../etc"}}`: nil,
-		`{"repository":"example.org/owner/shop"}`:                           nil,
+		`{"repository":"example.org/owner/shop"}`:                            nil,
 	} {
 		there := newHome(t)
 		out, err := there.Transfer.Import(ctx, there.View, bundle(func(c *scrollback.Conversation) error {

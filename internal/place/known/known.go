@@ -4,8 +4,8 @@
 // Words it adds: group (places that a person joined), parted (a place that is only itself, whatever its repository is
 // known by).
 //
-// Invariants: it is one file in the data folder, replaced as a whole, by one program at a time; a place is in one group at
-// most; two folders are never one because of their names. A file that cannot be read says nothing.
+// Invariants: it is one file in the data folder, replaced as a whole, by one program at a time; a place is in one
+// group at most; two folders are never one because of their names. A file that cannot be read says nothing.
 //
 // It may not know conversations.
 package known
@@ -225,9 +225,9 @@ func (p *Places) List() []Listed {
 	return append(out, repositories...)
 }
 
-// FindRepository returns what the repository that a folder is in is known by on other machines; the zero value for none,
-// for one that was parted, and for a folder that is not there. What is not known yet is read from its history, which
-// takes a while, and kept.
+// FindRepository returns what the repository that a folder is in is known by on other machines; the zero value for
+// none, for one that was parted, and for a folder that is not there. What is not known yet is read from its
+// history, which takes a while, and kept.
 func (p *Places) FindRepository(ctx context.Context, folder string) place.Repository {
 	if _, err := os.Stat(folder); err != nil {
 		return place.Repository{}

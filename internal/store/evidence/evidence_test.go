@@ -137,8 +137,8 @@ func TestFindNever(t *testing.T) {
 	}
 }
 
-// A conversation of another machine speaks where its repository is, whatever its folder was called there; not in another
-// repository, and not if its folder or its tool is excluded.
+// A conversation of another machine speaks where its repository is, whatever its folder was called there; not in
+// another repository, and not if its folder or its tool is excluded.
 func TestFindByRepository(t *testing.T) {
 	r := newRig(t)
 	const repository = "/.scrollback-repository/example.org/owner/shop/00"
