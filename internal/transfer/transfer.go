@@ -295,7 +295,7 @@ func importBundle(ctx context.Context, im *importer, r io.ReadSeeker) (ImportRes
 		out.IDs = b.IDs
 		out.Conversations = append(out.Conversations,
 			Imported{ID: b.ID, Created: b.Result == ResultCreated, Messages: b.Messages, Total: b.Total, Result: b.Result})
-		err = im.noteBundled(ctx, b.ID)
+		_ = im.noteBundled(ctx, b.ID) // all of it is here; the same bundle again notes what could not be noted
 	}
 	return out, err
 }
