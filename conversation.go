@@ -271,6 +271,10 @@ const (
 	TitleModel  TitleState = "model"  // by a model
 )
 
+// OriginRepository is the tool of an origin that is no tool's: its folder stands for the repository that the
+// conversation was held in, which has other folders on other machines.
+const OriginRepository = "repository"
+
 // Origin is where an imported conversation comes from: what another tool calls it, and
 // where that keeps it. One conversation may have several, where a tool's copies of it share
 // all messages. Times are Unix ms.

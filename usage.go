@@ -151,6 +151,10 @@ type UsageDay struct {
 	Calls          int64  `json:"calls"`
 	EstimatedCalls int64  `json:"-"`
 
+	// Tool is the other program that made the calls, whose files they were imported from; empty for
+	// calls of this one.
+	Tool string `json:"-"`
+
 	// Only where usage is asked for by them; else empty.
 	Purpose      string         `json:"-"`
 	Key          KeyID          `json:"-"`
@@ -238,19 +242,28 @@ type UsageQuery struct {
 	From, To                         int64
 	ByDay, ByModel, ByProject        bool
 	ByKey, ByConversation, ByPurpose bool
+	ByTool                           bool
 	Conversation                     ConversationID
 	Projects                         []string // only of these; nil for no such bound
 	Zone                             *time.Location
 }
 
+// PurposeImported is the purpose of calls that other tools made, which an import brought.
+const PurposeImported = "imported"
+
 // UsageSum is one line of the result. What it is not grouped by is empty. Sums of
-// different currencies are never added up: each currency has its own line.
+// different currencies are never added up: each currency has its own line. So has what
+// was imported: it never counts against a limit.
 type UsageSum struct {
 	Day     string `json:"day,omitempty"` // YYYY-MM-DD, in the zone of the query
 	Model   string `json:"model,omitempty"`
 	Project string `json:"project,omitempty"`
-	Purpose string `json:"purpose,omitempty"` // "turn", "summary", "title" or "embedding"
+	Purpose string `json:"purpose,omitempty"` // "turn", "summary", "title", "embedding" or "imported"
 	Key     KeyID  `json:"key,omitempty"`     // empty for the operator
+	Tool    string `json:"tool,omitempty"`    // that made imported calls; empty for this program
+
+	// Imported says that the calls were not made here: an import brought them.
+	Imported bool `json:"imported,omitempty"`
 
 	Conversation ConversationID `json:"conversation,omitempty"`
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/request"
@@ -25,6 +26,25 @@ func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrol
 // ResolveProject returns where a conversation goes that names a project, or none: not_found for one
 // that is not the caller's.
 func (b Bulk) ResolveProject(name string) (string, error) { return b.v.door.resolveProject(name) }
+
+// makers are the providers that are paid for models of their own, of which tools that know no others name no provider.
+var makers = []string{"anthropic", "openai", "gemini", "xai", "deepseek", "moonshot", "dashscope"}
+
+// AddPrice returns the usage of a call that another tool made with what it cost by the catalog, unless it has a
+// price or the catalog has none. A model without a provider has the price of its maker.
+func (b Bulk) AddPrice(model string, u scrollback.Usage) scrollback.Usage {
+	out := b.v.e.resolver.AddPrice(model, u)
+	if model == "" || strings.Contains(model, "/") {
+		return out
+	}
+	for _, maker := range makers {
+		if out.Currency != "" || out.Cost != 0 {
+			break
+		}
+		out = b.v.e.resolver.AddPrice(maker+"/"+model, u)
+	}
+	return out
+}
 
 // Backlog is a conversation that messages are added to outside any turn.
 type Backlog struct {

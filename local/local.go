@@ -39,6 +39,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/archive"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	places "github.com/scrollback-ai/scrollback/internal/place/known"
 	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
@@ -170,6 +171,7 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 	if file, err := databaseFile(dir, o.Database); dir == "" && (err != nil || file != "") {
 		return nil, scrollback.ParamErrorf(op, "dir", i18n.NameAFolder)
 	}
+	given := dir
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
@@ -180,6 +182,9 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 	at, err := openPlaces(ctx, dir, o)
 	if err != nil {
 		return nil, err
+	}
+	if given != "" {
+		at.folder = dir
 	}
 	s, err := assemble(at, o)
 	if err != nil {
@@ -210,7 +215,7 @@ func assemble(at storePlaces, o *Options) (*Scrollback, error) {
 	e.Catalog = known.catalog
 	s.Transfer = transfer.New(s.Store, s.Archive,
 		transfer.Options{Importers: transcripts.Importers(), Exporters: transcripts.Exporters(), Tools: transcripts.Tools(),
-			Limits: o.Bundles})
+			Limits: o.Bundles, Repository: places.Open(at.folder).FindRepository})
 	e.Archive = transfer.OnCompact(s.Transfer)
 	if o.SearXNG != "" {
 		searcher, err := websearch.New(o.SearXNG, cmp.Or(o.Agent, "scrollback"))

@@ -22,6 +22,7 @@ type storePlaces struct {
 	objects *objects.Store
 	archive *archive.Options
 
+	folder   string // where everything is kept; empty for a database in memory
 	readOnly bool
 }
 

@@ -470,7 +470,9 @@ export declare class Scrollback extends Transport {
      * Usage.
      *
      * What calls to models have cost, by whole days in UTC. Tokens, cost and calls, one entry for each group and
-     * currency. Figures that a provider did not report are estimated; `estimated_share` says how many.
+     * currency. Calls that other tools made, which an import brought, have entries of their own, with
+     * `imported`; they count against no budget. Figures that a provider did not report are estimated;
+     * `estimated_share` says how many.
      */
     usage(params?: Types.UsageParams): Promise<Types.UsageAnswer>;
     /**

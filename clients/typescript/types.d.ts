@@ -1844,6 +1844,8 @@ export interface UsageSum {
     day?: string;
     estimated: boolean;
     estimated_share: number;
+    /** Whether other tools made the calls, and an import brought them. */
+    imported?: boolean;
     input_tokens: number;
     /** The id of a key; empty for whoever runs the program. */
     key?: string;
@@ -1852,6 +1854,8 @@ export interface UsageSum {
     project?: string;
     purpose?: string;
     reasoning_tokens: number;
+    /** The tool that made imported calls, such as codex. */
+    tool?: string;
     total_tokens: number;
 }
 
@@ -2139,8 +2143,9 @@ export interface UsageParams extends CallOptions {
     /** Unix ms; 0 for now. */
     to?: number;
     /**
-     * Any of `day`, `model`, `project`, `key`, `conversation` and `purpose`, separated by commas. A purpose is
-     * `turn`, `summary` or `title`.
+     * Any of `day`, `model`, `project`, `key`, `conversation`, `purpose` and `tool`, separated by commas. A
+     * purpose is `turn`, `summary`, `title`, `search`, `embedding` or `imported`. The tool is the program whose
+     * files had the calls; empty for this one.
      */
     group_by?: string;
     /** Only the calls of this conversation. */

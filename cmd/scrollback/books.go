@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -16,7 +17,7 @@ import (
 type usageCmd struct {
 	From string   `help:"first-day" placeholder:"YYYY-MM-DD"`
 	To   string   `help:"last-day" placeholder:"YYYY-MM-DD"`
-	By   []string `help:"group-any-day-model-project-key-conversation" default:"day,model" enum:"day,model,project,key,conversation,purpose" placeholder:"WHAT"`
+	By   []string `help:"group-any-day-model-project-key-conversation" default:"day,model" enum:"day,model,project,key,conversation,purpose,tool" placeholder:"WHAT"`
 }
 
 // Run implements the command.
@@ -53,13 +54,29 @@ func (c *usageCmd) Run(g *globals) error {
 			}
 			rows := [][]string{append(head, g.localeTexts().Head(i18n.ColumnCalls, i18n.ColumnInput, i18n.ColumnCached,
 				i18n.ColumnOutput, i18n.ColumnCost)...)}
+			imported := slices.ContainsFunc(total, func(s scrollback.UsageSum) bool { return s.Imported })
+			if imported {
+				rows[0] = append(rows[0], "")
+			}
+			add := func(s scrollback.UsageSum, name string) {
+				row := c.formatRow(g.localeTexts(), s, names)
+				if name != "" {
+					row[0] = name
+				}
+				switch {
+				case s.Imported:
+					row = append(row, g.localeTexts().Say(i18n.UsageImported))
+				case imported:
+					row = append(row, "")
+				}
+				rows = append(rows, row)
+			}
 			for _, s := range sums {
-				rows = append(rows, c.formatRow(g.localeTexts(), s, names))
+				add(s, "")
 			}
 			if len(sums) > 1 {
 				for _, s := range total {
-					rows = append(rows, c.formatRow(g.localeTexts(), s, names))
-					rows[len(rows)-1][0] = g.localeTexts().Say(i18n.UsageTotal)
+					add(s, g.localeTexts().Say(i18n.UsageTotal))
 				}
 			}
 			n := len(head)
@@ -101,6 +118,7 @@ func (c *usageCmd) buildQuery(zone *time.Location) (q scrollback.UsageQuery, err
 		q.ByKey = q.ByKey || by == "key"
 		q.ByConversation = q.ByConversation || by == "conversation"
 		q.ByPurpose = q.ByPurpose || by == "purpose"
+		q.ByTool = q.ByTool || by == "tool"
 	}
 	return q, nil
 }
@@ -127,7 +145,7 @@ func (c *usageCmd) formatRow(t words.Texts, s scrollback.UsageSum, names map[scr
 		out = append(out, map[string]string{"day": s.Day, "model": columns.StripControls(s.Model),
 			"project": columns.StripControls(s.Project),
 			"key":     columns.StripControls(cmp.Or(names[s.Key], string(s.Key), "-")), "conversation": string(s.Conversation),
-			"purpose": t.Named("usage-purpose", s.Purpose)}[by])
+			"purpose": t.Named("usage-purpose", s.Purpose), "tool": columns.StripControls(cmp.Or(s.Tool, "-"))}[by])
 	}
 	count := func(n int64) string {
 		if s.Estimated {

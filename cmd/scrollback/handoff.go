@@ -19,7 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/agents"
 	"github.com/scrollback-ai/scrollback/internal/handoff"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	workplace "github.com/scrollback-ai/scrollback/internal/place"
+	places "github.com/scrollback-ai/scrollback/internal/place/known"
 	"github.com/scrollback-ai/scrollback/internal/recall/catchup"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
@@ -125,7 +125,7 @@ func (c *handoffCmd) findAgent() (agents.Agent, error) {
 // handOver writes what the agent goes on from.
 func (c *handoffCmd) handOver(g *globals, a *app, agent agents.Agent) (handedOver, error) {
 	out := handedOver{Agent: agent.Name, agent: agent, As: asBrief}
-	id, err := c.find(g.ctx, a)
+	id, err := c.find(g, a)
 	if err != nil {
 		return out, err
 	}
@@ -159,19 +159,25 @@ func (c *handoffCmd) handOver(g *globals, a *app, agent agents.Agent) (handedOve
 }
 
 // find returns the conversation that is meant: without a name the newest that was held here.
-func (c *handoffCmd) find(ctx context.Context, a *app) (scrollback.ConversationID, error) {
+func (c *handoffCmd) find(g *globals, a *app) (scrollback.ConversationID, error) {
 	if c.Conversation != "" && c.Conversation != "latest" {
-		return a.Resolve(ctx, c.Conversation)
+		return a.Resolve(g.ctx, c.Conversation)
 	}
 	here, err := os.Getwd()
 	if err != nil {
 		return "", scrollback.Wrap(scrollback.NotFound, "scrollback", err)
 	}
-	r, err := a.Recall().WithFolders(workplace.Find(here).Folders)
+	dir, err := g.dataDir()
+	if err != nil {
+		return "", scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+	}
+	known := places.Open(dir)
+	known.FindRepository(g.ctx, here) // it may be the first time that anybody asks here
+	r, err := a.Recall().WithFolders(known.Find(here).Folders)
 	if err != nil {
 		return "", err
 	}
-	all, err := r.LocalConversations(ctx)
+	all, err := r.LocalConversations(g.ctx)
 	if err == nil && len(all) == 0 {
 		err = scrollback.Errorf(scrollback.NotFound, "scrollback", i18n.NothingSaidInFolder, here)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/agents"
 	"github.com/scrollback-ai/scrollback/internal/hook"
 	"github.com/scrollback-ai/scrollback/internal/hook/ledger"
+	places "github.com/scrollback-ai/scrollback/internal/place/known"
 	"github.com/scrollback-ai/scrollback/internal/store/evidence"
 	"github.com/scrollback-ai/scrollback/local"
 )
@@ -156,7 +157,7 @@ func (l hookLine) answer(ctx context.Context, in hook.Input) []byte {
 
 // newHook returns what answers over a data folder.
 func newHook(set config.Settings, dir string) *hook.Hook {
-	h := &hook.Hook{Now: time.Now(), Tell: !set.Hooks.Quiet, Tokens: set.Hooks.Tokens,
+	h := &hook.Hook{Now: time.Now(), Place: places.Open(dir).Find, Tell: !set.Hooks.Quiet, Tokens: set.Hooks.Tokens,
 		Store: func(ctx context.Context) (*evidence.Store, error) { return local.OpenInPassing(ctx, dir, set.Store) }}
 	if set.Hooks.All {
 		h.Scope = hook.ScopeAll

@@ -102,6 +102,7 @@ type commands struct {
 	Purge     purgeCmd        `cmd:"" help:"remove-conversation-permanently"`
 	Import    importCmd       `cmd:"" help:"import-transcript-copy-or-bundle-or-what"`
 	Hook      hookCmd         `cmd:"" help:"answer-what-other-agents-ask"`
+	Place     placeCmd        `cmd:"" help:"which-folders-are-one-place"`
 	Watch     watchCmd        `cmd:"" help:"follow-what-other-tools-keep-on-machine"`
 	Export    exportCmd       `cmd:"" help:"export-conversation"`
 	Handoff   handoffCmd      `cmd:"" help:"let-another-agent-go-on"`

@@ -58,7 +58,9 @@ func (c *Collector) readKnown(ctx context.Context) (*knownOrigins, error) {
 	}
 	wanted := ToolNames(c.tools)
 	put := func(o scrollback.Origin) {
-		k.addFolder(o.Folder)
+		if o.Tool != scrollback.OriginRepository { // which is no folder of this machine
+			k.addFolder(o.Folder)
+		}
 		if slices.Contains(wanted, o.Tool) {
 			k.addOrigin(o)
 		}

@@ -26,6 +26,8 @@ type Hook struct {
 	Store  func(ctx context.Context) (*evidence.Store, error)
 	Now    time.Time // in the zone of the person
 
+	Place func(folder string) place.Place // nil: what its folders say
+
 	Off      bool                           // nothing is said
 	Tell     bool                           // people are told that something was said
 	Tokens   int                            // of a text at most; 0 is [Budget]
@@ -51,7 +53,7 @@ func (h *Hook) Answer(ctx context.Context, in Input) Answer {
 	if h.Off || in.SubAgent || in.Model > 1 || in.Session == "" && in.Event != PreCompact {
 		return Answer{}
 	}
-	here := place.Find(in.Folder)
+	here := h.findPlace(in.Folder)
 	if h.Excluded != nil && (h.Excluded(in.Agent, in.Folder) || h.Excluded(in.Agent, here.Root)) {
 		return Answer{}
 	}
@@ -96,6 +98,13 @@ func (h *Hook) Answer(ctx context.Context, in Input) Answer {
 		Event: string(in.Event), Folder: in.Folder, Took: time.Since(began), Told: r.told, Notes: r.Notes, Why: r.why,
 		Terms: strings.Join(r.terms, " "), Start: r.start, Owed: r.owed, Compacted: r.compacted})
 	return r.Answer
+}
+
+func (h *Hook) findPlace(folder string) place.Place {
+	if h.Place == nil {
+		return place.Find(folder)
+	}
+	return h.Place(folder)
 }
 
 // eventID tells an event from others of its kind in a session.

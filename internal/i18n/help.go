@@ -73,6 +73,24 @@ var (
 	_ = label("help/program-to-start-and-its-arguments",
 		"The program, then whatever it takes: {clients or}.",
 		"程序，后接它自己的参数：{clients or}。")
+	_ = label("help/which-folders-are-one-place",
+		"Say which folders are one place of work, where their files do not.",
+		"在文件无法表明时，指定哪些文件夹属于同一工作位置。")
+	_ = label("help/list-places-joined-parted-known",
+		"List what was joined and parted, and the repositories that are known on other machines.",
+		"列出已合并和已分开的位置，以及在其他机器上也能识别的仓库。")
+	_ = label("help/make-two-places-one",
+		"Make the places of two folders one: in either, what was said in both is found.",
+		"把两个文件夹的位置合为一处：在任一处都能找到两处的对话。")
+	_ = label("help/make-place-only-itself",
+		"Make the place of a folder only itself: it leaves those that it was joined with, and other clones of its repository.",
+		"让文件夹的位置只包含它自己：不再与合并过的位置相连，也不再与其仓库的其他克隆相连。")
+	_ = label("help/folders-to-join",
+		"Two folders.",
+		"两个文件夹。")
+	_ = label("help/folder-to-part",
+		"A folder of the place.",
+		"该位置中的一个文件夹。")
 	_ = label("help/let-another-agent-go-on",
 		"Let another agent go on with a conversation: as a session of its own, or with a brief as its first prompt.",
 		"让另一个代理继续某个对话：作为它自己的会话，或以一份概要作为首条提示。")
@@ -578,8 +596,8 @@ var (
 		"Time zone of the days that are meant and of the times that are shown, such as Europe/Madrid. Default: this machine's.",
 		"所指日期与所示时间的时区，例如 Asia/Shanghai。默认为本机时区。")
 	_ = label("help/group-any-day-model-project-key-conversation",
-		"Group by any of day, model, project, key, conversation and purpose.",
-		"分组方式：day、model、project、key、conversation 和 purpose 中的任意几项。")
+		"Group by any of day, model, project, key, conversation, purpose and tool.",
+		"分组方式：day、model、project、key、conversation、purpose 和 tool 中的任意几项。")
 	_ = label("help/list-models-set-up",
 		"List the models that are set up.",
 		"列出已配置的模型。")

@@ -14,6 +14,27 @@ var (
 	NoHookWasRun = label("no-hook-was-run",
 		"No agent has asked yet.",
 		"还没有智能体来问过。")
+	PlacesNone = label("places-none",
+		"Nothing was joined or parted, and no repository is known on other machines.",
+		"没有合并或分开的位置，也没有可在其他机器上识别的仓库。")
+	PlaceJoined = label("place-joined",
+		"joined  %s",
+		"合并  %s")
+	PlaceParted = label("place-parted",
+		"parted  %s",
+		"分开  %s")
+	PlaceKnown = label("place-known",
+		"known   %s  as %s",
+		"识别  %s  即 %s")
+	PlaceIsNow = label("place-is-now",
+		"The place of %s now is: %s",
+		"%s 所在的位置现在包括：%s")
+	PlaceJoinsTwo = problem("place-joins-two",
+		"name two folders",
+		"请给出两个文件夹")
+	PlacesAreOne = problem("places-are-one",
+		"%s and %s are one place already",
+		"%s 与 %s 已属于同一位置")
 	HooksAreOffFor = label("hooks-are-off-for",
 		"Nothing is told any more: %s",
 		"不再告知任何内容：%s")

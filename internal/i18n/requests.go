@@ -66,8 +66,8 @@ var (
 		"an attachment's name has at most %d characters",
 		"附件名称最多 %d 个字符")
 	UsageGroupedByUnknown = problem("usage-grouped-by-unknown",
-		"usage is grouped by day, model, project, key, conversation and purpose, not by %q",
-		"用量可按 day、model、project、key、conversation 和 purpose 分组，不能按 %q")
+		"usage is grouped by day, model, project, key, conversation, purpose and tool, not by %q",
+		"用量可按 day、model、project、key、conversation、purpose 和 tool 分组，不能按 %q")
 	FieldSaysKindOfPart = problem("field-says-kind-of-part",
 		"%q says which kind of part it is: %s",
 		"%q 说明这一部分的类型：%s")

@@ -86,6 +86,9 @@ var (
 	UsageTotal = label("usage-total",
 		"total",
 		"合计")
+	UsageImported = label("usage-imported",
+		"imported",
+		"导入")
 	ModelsExplained = label("models-explained",
 		"* marks the default. Prices are per million tokens; ? means assumed. Set a provider's key to see its models.",
 		"* 表示默认模型。价格按每百万 token 计；? 表示暂定。设置提供商的密钥即可看到它的模型。")

@@ -54,6 +54,7 @@ var (
 	_ = label("usage-by/key", "KEY", "密钥")
 	_ = label("usage-by/conversation", "CONVERSATION", "对话")
 	_ = label("usage-by/purpose", "PURPOSE", "用途")
+	_ = label("usage-by/tool", "TOOL", "工具")
 )
 
 // Names that are shown in tables and pages.
@@ -78,6 +79,7 @@ var (
 	_ = label("usage-purpose/title", "title", "标题")
 	_ = label("usage-purpose/search", "search", "搜索")
 	_ = label("usage-purpose/embedding", "embedding", "向量")
+	_ = label("usage-purpose/imported", "imported", "导入")
 	_ = label("key-role/read", "read", "只读")
 	_ = label("key-role/write", "write", "读写")
 	_ = label("key-role/admin", "admin", "管理")

@@ -4,9 +4,9 @@
 // Words it adds: place (what conversations belong to by their folders), common folder (of a repository: where git keeps
 // what its worktrees share).
 //
-// Invariants: folders are compared with their links resolved, never by their names; git is not run, its files are read,
-// and no more of them than a bound; looking makes nothing. A folder that is gone belongs where the nearest folder above
-// it does that is still there.
+// Invariants: folders are compared with their links resolved, never by their names; git's files are read, and no
+// more of them than a bound, and it is run by [ReadRepository] alone; looking makes nothing. A folder that is gone
+// belongs where the nearest folder above it does that is still there.
 //
 // It may not know conversations.
 package place
@@ -24,6 +24,11 @@ type Place struct {
 	Common  string   // the common folder of the repository; empty for a folder that is in none
 	Root    string   // the top of the worktree, or the folder itself
 	Folders []string // absolute, as they may be spelled: everything of the place is in one of them or below
+
+	// Repository is what it is known by on other machines, where that is known; conversations of theirs are found by
+	// its folder.
+	Repository Repository
+	joined     []Place // by a person
 }
 
 // Bounds of what is read.
@@ -55,9 +60,38 @@ func Find(folder string) Place {
 	return Place{Common: common, Root: root, Folders: distinct(folders...)}
 }
 
+// Join returns the place with others that are one with it.
+func (p Place) Join(others ...Place) Place {
+	p.joined = append(slices.Clone(p.joined), others...)
+	p.Folders = slices.Clone(p.Folders)
+	for _, o := range others {
+		p.Folders = append(p.Folders, o.Folders...)
+	}
+	p.Folders = distinct(p.Folders...)
+	return p
+}
+
+// KnownAs returns the place, which is known on other machines too.
+func (p Place) KnownAs(r Repository) Place {
+	if at := r.Folder(); at != "" {
+		p.Repository = r
+		p.Folders = distinct(append(slices.Clone(p.Folders), at)...)
+	}
+	return p
+}
+
 // Has reports whether a folder is of the place.
 func (p Place) Has(folder string) bool {
-	if p.Root == "" || !filepath.IsAbs(folder) {
+	if p.Root == "" {
+		return false
+	}
+	if at := p.Repository.Folder(); at != "" && folder == at {
+		return true
+	}
+	if slices.ContainsFunc(p.joined, func(o Place) bool { return o.Has(folder) }) {
+		return true
+	}
+	if !filepath.IsAbs(folder) {
 		return false
 	}
 	real := resolve(filepath.Clean(folder))

@@ -183,6 +183,9 @@ func findOrigins(ctx context.Context, r *Reader,
 	out := map[scrollback.ConversationID]scrollback.Origin{}
 	shared := map[scrollback.ConversationID]bool{}
 	for _, o := range all {
+		if o.Tool == scrollback.OriginRepository {
+			continue
+		}
 		if _, known := out[o.Conversation]; !known || shared[o.Conversation] && !o.Shared {
 			shared[o.Conversation] = o.Shared
 			out[o.Conversation] = scrollback.Origin{Tool: o.Tool, ID: o.ID, Conversation: o.Conversation, Folder: o.Folder,

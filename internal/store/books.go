@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -28,17 +29,38 @@ func (p Books) SumUsage(ctx context.Context, q scrollback.UsageQuery) ([]scrollb
 	}
 	first := scrollback.DayIn(q.Zone, q.From)
 	last := scrollback.DayIn(q.Zone, to)
+	parts := driver.UsagePartsQuery{First: first, Last: last, Zone: q.Zone, ByKey: q.ByKey,
+		ByConversation: q.ByConversation, ByPurpose: q.ByPurpose, Conversation: q.Conversation}
 	if q.Zone != nil || q.ByKey || q.ByConversation || q.ByPurpose || q.Conversation != "" {
-		days, err = p.s.d.Access.DivideUsage(ctx,
-			driver.UsagePartsQuery{First: first, Last: last, Zone: q.Zone, ByKey: q.ByKey,
-				ByConversation: q.ByConversation, ByPurpose: q.ByPurpose, Conversation: q.Conversation})
+		days, err = p.s.d.Access.DivideUsage(ctx, parts)
 	} else {
 		days, err = p.s.d.Access.ListUsageDays(ctx, first, last)
 	}
 	if err != nil {
 		return nil, err
 	}
+	imported, err := p.s.d.Access.DivideImported(ctx, parts)
+	if err != nil {
+		return nil, err
+	}
+	days = append(days, imported...)
+	slices.SortStableFunc(days, func(a, b scrollback.UsageDay) int { return cmp.Compare(a.Day, b.Day) })
 	return sumUsage(days, q), nil
+}
+
+// ImportedCall is [driver.ImportedCall].
+type ImportedCall = driver.ImportedCall
+
+// CallWindow is [driver.CallWindow].
+const CallWindow = driver.CallWindow
+
+// EnterImported enters calls in the books that other tools made, each once; see [driver.Access].
+func (p Books) EnterImported(ctx context.Context, all []ImportedCall) error {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Usage, _ = all[i].Checked()
+	}
+	return p.s.d.Access.EnterImported(ctx, all)
 }
 
 // EnterUsage enters calls in the books that belong to no turn, fold or title, in the sums of a project.
@@ -102,6 +124,9 @@ func sumUsage(days []scrollback.UsageDay, q scrollback.UsageQuery) []scrollback.
 		key.Key = d.Key
 		key.Conversation = d.Conversation
 		key.Purpose = d.Purpose
+		if key.Imported = d.Tool != ""; q.ByTool {
+			key.Tool = d.Tool
+		}
 		key.Currency = d.Currency
 		i, ok := at[key]
 		if !ok {

@@ -24,6 +24,12 @@ func (p Threads) ListLeaves(ctx context.Context, id scrollback.ConversationID) (
 	return p.s.d.Threads.ListLeaves(ctx, id)
 }
 
+// FindSpan returns when the first and the last request of a client's conversation came, in Unix ms, by the
+// name that the client gives it; zeros if none came.
+func (p Threads) FindSpan(ctx context.Context, name string) (first, last int64, err error) {
+	return p.s.d.Threads.FindSpan(ctx, name)
+}
+
 // CountAsked counts that a request came which was matched and of which nothing is stored.
 func (p Threads) CountAsked(ctx context.Context, m *threading.Match) error {
 	scope, body := m.Asked()

@@ -365,6 +365,25 @@ func (m *Memory) Beside(_ context.Context, thread ThreadID, base Place, limit in
 	return out, nil
 }
 
+// FindSpan returns when the first and the last request came, in Unix ms, of the threads that a name has named in any
+// scope; zeros if none came.
+func (m *Memory) FindSpan(name string) (first, last int64) {
+	defer m.look()()
+	for at, threads := range m.names {
+		for _, row := range m.requests {
+			if at.name != name || !slices.Contains(threads, row.Thread) {
+				continue
+			}
+			when := row.At.UnixMilli()
+			if first == 0 || when < first {
+				first = when
+			}
+			last = max(last, when)
+		}
+	}
+	return first, last
+}
+
 // ListLeaves lists the requests of a thread that are leaves, by id.
 func (m *Memory) ListLeaves(thread ThreadID) (out []RequestID) {
 	defer m.look()()

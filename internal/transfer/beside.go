@@ -106,7 +106,7 @@ func (im *importer) addWaiting(ctx context.Context, c *importing) error {
 		return err
 	}
 	for i, e := range all {
-		if err := im.addMessage(ctx, c, e.Message, transcript.Entry{Message: e.Message, Bytes: bytes[i]}); err != nil {
+		if err := im.addMessage(ctx, c, e.Message, e, transcript.Entry{Bytes: bytes[i]}); err != nil {
 			return err
 		}
 	}

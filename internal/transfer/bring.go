@@ -8,6 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/place"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
@@ -128,6 +129,7 @@ type sessionSource struct {
 	began             bool              // our conversation is chosen
 	deleted           bool              // it was deleted here
 	shared            bool              // all of it is in another conversation
+	repository        place.Repository  // that it was held in, if that is known on other machines
 }
 
 // takeEntry takes an entry of the session.
@@ -138,7 +140,7 @@ func (b *sessionImport) takeEntry(ctx context.Context, entry transcript.Entry) e
 	}
 	c := b.im.open[key]
 	if c == nil && entry.End == nil {
-		c = &importing{firsts: map[pathPoint]*storedMessage{}, source: b.findSource(entry)}
+		c = &importing{firsts: map[pathPoint]*storedMessage{}, source: b.findSource(ctx, entry)}
 		c.source.key = key
 		c.source.deleted = b.q.Into != "" && entry.Agent != nil
 		b.im.open[key] = c
@@ -163,7 +165,7 @@ func (b *sessionImport) takeEntry(ctx context.Context, entry transcript.Entry) e
 }
 
 // findSource returns what an entry says of its conversation.
-func (b *sessionImport) findSource(entry transcript.Entry) *sessionSource {
+func (b *sessionImport) findSource(ctx context.Context, entry transcript.Entry) *sessionSource {
 	s := &sessionSource{Entry: entry}
 	if entry.Origin != nil {
 		s.Origin = *entry.Origin
@@ -172,6 +174,9 @@ func (b *sessionImport) findSource(entry transcript.Entry) *sessionSource {
 		GitBranch: s.GitBranch, Place: b.at, Name: b.Session.Name}
 	if s.Origin.ID == "" {
 		s.Origin.ID = entry.Source
+	}
+	if entry.Conversation != nil {
+		s.repository = b.im.findRepository(ctx, s.Folder)
 	}
 	return s
 }
@@ -244,6 +249,9 @@ func (b *sessionImport) leaveConversation(ctx context.Context, key string) error
 		return nil
 	}
 	err := im.endConversation(ctx, c)
+	if err == nil {
+		err = im.enterCalls(ctx, c)
+	}
 	if err == nil && c.Messages > 0 && !c.own && c.said > 0 {
 		err = im.store.Origins.BackdateConversation(ctx, c.ID, c.Total, max(c.said, c.latest))
 	}

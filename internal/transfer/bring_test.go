@@ -35,8 +35,11 @@ type talk struct {
 	NoEnd                  bool
 }
 
-// node is a message of a talk.
-type node struct{ ID, Parent, Text string }
+// node is a message of a talk. One that used tokens is an answer.
+type node struct {
+	ID, Parent, Text string
+	Used             int64 `json:",omitempty"`
+}
 
 // files are the sessions of a tool, each with its talks, by name.
 type files map[string][]talk
@@ -101,6 +104,11 @@ func (t talk) read(of *transcript.AgentOf, yield func(transcript.Entry, error) b
 		}
 		m := scrollback.Message{ID: scrollback.MessageID(n.ID), Role: role, Parts: enginetest.Say(n.Text),
 			CreatedAt: 1_700_000_000_000 + int64(sum[0])*1000}
+		if n.Used > 0 {
+			m.Role = scrollback.RoleAssistant
+			m.Model = "openai/gpt-5"
+			m.Usage = &scrollback.Usage{InputTokens: n.Used, OutputTokens: 10, TotalTokens: n.Used + 10}
+		}
 		nodes[i] = tree.Node{ID: n.ID, Parent: n.Parent, Entries: []transcript.Entry{{Message: m}}}
 	}
 	for e := range tree.WalkEntries(t.ID, nodes, t.Leaf) {

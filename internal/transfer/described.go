@@ -32,6 +32,7 @@ func describeConversation(s *sessionSource) (c scrollback.Conversation) {
 	if len(c.Meta) > maxMeta || jsonFields(c.Meta) == nil {
 		c.Meta = nil
 	}
+	c.Meta = addRepository(c.Meta, s.repository)
 	return c
 }
 
@@ -48,7 +49,7 @@ func jsonFields(object json.RawMessage) (out map[string]json.RawMessage) {
 // older than what is here says nothing new, nor does a copy that may be.
 func (b *sessionImport) updateDescription(ctx context.Context, c *importing) error {
 	s := c.source
-	if s == nil || s.was.Conversation != c.ID || s.was.Stamp == b.Stamp || s.Entry.Conversation == nil {
+	if s == nil || s.was.Conversation != c.ID || unmarkStamp(s.was.Stamp) == b.Stamp || s.Entry.Conversation == nil {
 		return nil
 	}
 	now := describeConversation(s)

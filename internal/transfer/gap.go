@@ -25,6 +25,7 @@ func (im *importer) crossGap(ctx context.Context, c *importing, e *fileMessage) 
 			if same {
 				c.all = c.all || m.ID == c.newest
 				c.seqs = append(c.seqs, m.Seq)
+				c.met = &page[i]
 				c.gap = 0
 				c.known = dropReports(page[i+1:], im.cells)
 				return true, nil

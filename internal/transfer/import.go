@@ -76,6 +76,10 @@ type importing struct {
 	beside *besidePath // of a conversation that requests of clients have made, or nil
 	held   bool        // something is left for the next import
 
+	calls   []store.ImportedCall // of its tool, to be entered in the books
+	through *callSpan            // when its session asked this program, once it was looked for
+	met     *scrollback.Message  // the last stored message that the file says again
+
 	untitled bool   // made by this import, and its source gave no title
 	title    string // the beginning of what is asked first
 }
@@ -191,6 +195,9 @@ func (im *importer) takeMessage(ctx context.Context, c *importing, entry transcr
 	}
 	if entry.Gap && !c.fresh {
 		found, err := im.crossGap(ctx, c, e)
+		if err == nil && found {
+			err = im.noteCall(ctx, c, e, c.met)
+		}
 		if err != nil || found {
 			return err
 		}
@@ -200,15 +207,19 @@ func (im *importer) takeMessage(ctx context.Context, c *importing, entry transcr
 		if err == nil && !found && hasGrown(ctx, im, c) {
 			found, err = im.followPath(ctx, c, e)
 		}
+		if err == nil && found { // it is there
+			err = im.noteCall(ctx, c, e, c.met)
+		}
 		if err != nil || found {
-			return err // nil: it is there
+			return err
 		}
 	}
-	return im.addMessage(ctx, c, m, entry)
+	return im.addMessage(ctx, c, m, e, entry)
 }
 
 // addMessage adds a message that is not there.
-func (im *importer) addMessage(ctx context.Context, c *importing, m scrollback.Message, entry transcript.Entry) error {
+func (im *importer) addMessage(ctx context.Context, c *importing, m scrollback.Message, e *fileMessage,
+	entry transcript.Entry) error {
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
 		if c.title = title.FromPrompt(m.Parts); c.source != nil && c.source.Copy {
 			c.title = title.CopyTitle(title.CopyOf, c.title)
@@ -231,6 +242,9 @@ func (im *importer) addMessage(ctx context.Context, c *importing, m scrollback.M
 		err = im.leavePath(ctx, c)
 	}
 	if err != nil {
+		return err
+	}
+	if err := im.noteCall(ctx, c, e, nil); err != nil {
 		return err
 	}
 	c.said = max(c.said, m.CreatedAt)
@@ -324,6 +338,7 @@ func (im *importer) followPath(ctx context.Context, c *importing, e *fileMessage
 	step := func() (bool, error) {
 		c.all = c.all || c.known[0].ID == c.newest
 		c.seqs = append(c.seqs, c.known[0].Seq)
+		c.met = &c.known[0]
 		c.gap = 0
 		c.known = c.known[1:]
 		return true, nil
@@ -387,6 +402,7 @@ func (im *importer) matchesDraft(ctx context.Context, c *importing, e *fileMessa
 		return false, err
 	}
 	c.seqs = append(c.seqs, c.newestSeq()) // it counts as a message of the file
+	c.met = &scrollback.Message{TurnID: t.ID}
 	return true, nil
 }
 

@@ -42,6 +42,9 @@ func (b *sessionImport) noteOrigin(ctx context.Context, c *importing, held bool)
 		o.Stamp = s.was.Stamp
 		o.GoneAt = s.was.GoneAt
 	}
+	if err := b.im.noteRepository(ctx, c.ID, s.repository); err != nil {
+		return err
+	}
 	n := &notedOrigin{o, s.was}
 	if b.first == nil || o.ID == b.Session.ID { // the session's own says whether all of it is here
 		b.first, n = n, b.first

@@ -90,7 +90,7 @@ func (b *sessionImport) chooseConversation(ctx context.Context, c *importing) er
 	}
 	if s.was.Conversation != "" && !s.was.Shared {
 		c.ID = s.was.Conversation
-		c.moved = s.was.Stamp != b.Stamp
+		c.moved = unmarkStamp(s.was.Stamp) != b.Stamp
 		c.goesOn = c.moved && b.at != "" && s.was.Place == b.at && s.was.Name == b.Session.Name
 		return nil
 	}

@@ -35,6 +35,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/archive"
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/place"
 	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/internal/transfer/bundles"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -48,6 +49,10 @@ type Options struct {
 	Exporters []transcript.Exporter
 	Tools     []transcript.Tool // whose files are read like those of Importers, after them
 	Limits    bundle.Limits     // of bundles; zero fields are the defaults
+
+	// Repository returns what the repository of a folder is known by on other machines, the zero value for none; nil
+	// knows none.
+	Repository func(ctx context.Context, folder string) place.Repository
 }
 
 // Transfer imports and exports conversations. It is safe for concurrent use.
@@ -290,6 +295,7 @@ func importBundle(ctx context.Context, im *importer, r io.ReadSeeker) (ImportRes
 		out.IDs = b.IDs
 		out.Conversations = append(out.Conversations,
 			Imported{ID: b.ID, Created: b.Result == ResultCreated, Messages: b.Messages, Total: b.Total, Result: b.Result})
+		_ = im.noteBundled(ctx, b.ID) // all of it is here; the same bundle again notes what could not be noted
 	}
 	return out, err
 }

@@ -17,6 +17,15 @@ type messageMaker struct {
 	lines []*line
 	kept  []bool // what is held back, with what stands behind it
 	ends  bool   // the answers of this file say why they ended
+
+	counted map[modelCall]bool // calls whose usage an answer has
+}
+
+// modelCall tells a call of a model from others: relays give all of them one id. Lines of one stand apart
+// where a person went back in between.
+type modelCall struct {
+	id, request string
+	used        usage
 }
 
 // messageRemark is what is kept of a message beside what is modelled.
@@ -270,7 +279,16 @@ func (d *messageMaker) makeAnswer(r *modelReply) []transcript.Entry {
 		e.Message.Status = own.Status
 		e.Message.Name = own.Name
 	}
+	head := lines[r.headLine()]
+	call := modelCall{id: head.Message.ID, request: head.RequestID}
 	if spent != nil {
+		call.used = *spent
+	}
+	if spent != nil && !d.counted[call] {
+		if d.counted == nil {
+			d.counted = map[modelCall]bool{}
+		}
+		d.counted[call] = call.id != ""
 		u, _ := scrollback.Usage{InputTokens: int64(spent.Input + spent.Read + spent.Write), CachedTokens: int64(spent.Read),
 			CacheWriteTokens: int64(spent.Write), OutputTokens: int64(spent.Output)}.Checked()
 		e.Message.Usage = &u

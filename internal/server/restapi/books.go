@@ -16,7 +16,7 @@ import (
 
 type usageAnswer struct {
 	Usage []scrollback.UsageSum `json:"usage"`
-	Total []scrollback.UsageSum `json:"total"` // one per currency
+	Total []scrollback.UsageSum `json:"total"` // one per currency, and imported calls apart
 }
 
 type modelList struct {
@@ -40,6 +40,8 @@ func groupBy(q *scrollback.UsageQuery, groups string) error {
 			q.ByConversation = true
 		case "purpose":
 			q.ByPurpose = true
+		case "tool":
+			q.ByTool = true
 		default:
 			return scrollback.ParamErrorf("restapi", "group_by",
 				i18n.UsageGroupedByUnknown, group)
@@ -55,7 +57,7 @@ func (a *api) addBooks() {
 			TimeZone
 			From    int64  `query:"from" minimum:"0" doc:"Unix ms."`
 			To      int64  `query:"to" minimum:"0" doc:"Unix ms; 0 for now."`
-			GroupBy string `query:"group_by" doc:"Any of day, model, project, key, conversation and purpose, separated by commas."`
+			GroupBy string `query:"group_by" doc:"Any of day, model, project, key, conversation, purpose and tool, separated by commas."`
 			Of      string `query:"conversation" doc:"Only the calls of this conversation."`
 			Top     int    `query:"top" minimum:"0" doc:"Only so many entries, those with the most tokens first; 0 for all."`
 		}) (*body[usageAnswer], error) {

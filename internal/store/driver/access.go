@@ -107,6 +107,14 @@ type Access interface {
 	// EnterUsage enters calls in the books that belong to no turn, fold or title, in the sums of a project.
 	EnterUsage(ctx context.Context, project string, all []scrollback.UsageRecord) error
 
+	// EnterImported enters calls that other tools made, each once: one whose Call is known is left as it is, and so
+	// is one that is an own call (see [ImportedCall.IsSameCall]). They are in no sums of days, and never spending.
+	EnterImported(ctx context.Context, all []ImportedCall) error
+
+	// DivideImported adds imported calls up as DivideUsage does own ones, and always by tool, which comes last in the
+	// order.
+	DivideImported(ctx context.Context, q UsagePartsQuery) ([]scrollback.UsageDay, error)
+
 	// SumSpending sums what was used on a day: all tokens, and what was paid in the currency.
 	SumSpending(ctx context.Context, q SpendingQuery) (scrollback.Usage, error)
 }

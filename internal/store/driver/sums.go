@@ -22,7 +22,7 @@ type usageSumKey struct {
 	model, project, currency string
 	key                      scrollback.KeyID
 	conversation             scrollback.ConversationID
-	purpose                  string
+	purpose, tool            string
 }
 
 // NewSums returns what the calls of a query are added up in.
@@ -31,8 +31,12 @@ func (q UsagePartsQuery) NewSums() *UsageSums {
 }
 
 // AddCall adds a call that is in the sums of a project, if it is one that the query asks for.
-func (p *UsageSums) AddCall(r scrollback.UsageRecord, project string) {
-	at := usageSumKey{day: scrollback.DayIn(p.q.Zone, r.At), model: r.Model, project: project, currency: r.Currency}
+func (p *UsageSums) AddCall(r scrollback.UsageRecord, project string) { p.add(r, project, "") }
+
+// add adds a call of a tool, or of this program if that is empty.
+func (p *UsageSums) add(r scrollback.UsageRecord, project, tool string) {
+	at := usageSumKey{day: scrollback.DayIn(p.q.Zone, r.At), model: r.Model, project: project, currency: r.Currency,
+		tool: tool}
 	if at.day < p.q.First || at.day > p.q.Last || p.q.Conversation != "" && r.Conversation != p.q.Conversation {
 		return
 	}
@@ -47,7 +51,7 @@ func (p *UsageSums) AddCall(r scrollback.UsageRecord, project string) {
 	}
 	if p.sums[at] == nil {
 		p.sums[at] = &scrollback.UsageDay{Day: at.day, Model: at.model, Project: project, Key: at.key,
-			Conversation: at.conversation, Purpose: at.purpose,
+			Conversation: at.conversation, Purpose: at.purpose, Tool: tool,
 			Usage: scrollback.Usage{Currency: at.currency}}
 	}
 	p.sums[at].AddCall(r.Usage)
@@ -62,7 +66,7 @@ func (p *UsageSums) ListSums() []scrollback.UsageDay {
 	slices.SortFunc(out, func(a, b scrollback.UsageDay) int {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Project, b.Project),
 			cmp.Compare(a.Currency, b.Currency), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Conversation, b.Conversation),
-			cmp.Compare(a.Purpose, b.Purpose))
+			cmp.Compare(a.Purpose, b.Purpose), cmp.Compare(a.Tool, b.Tool))
 	})
 	return out
 }

@@ -22,6 +22,10 @@ type Threads interface {
 	// ListLeaves lists the turns of a conversation that are leaves, by id.
 	ListLeaves(ctx context.Context, id scrollback.ConversationID) ([]scrollback.TurnID, error)
 
+	// FindSpan returns when the first and the last request came, in Unix ms, of the threads that a name has named in any
+	// scope; zeros if none came.
+	FindSpan(ctx context.Context, name string) (first, last int64, err error)
+
 	// CountAsked counts that a request with a body came at a time, in Unix ms, of which nothing is stored. It
 	// is remembered for AskedKept.
 	CountAsked(ctx context.Context, scope threading.Scope, body threading.Hash, now int64) error

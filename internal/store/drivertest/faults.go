@@ -437,6 +437,17 @@ func (f faultyAccess) EnterUsage(ctx context.Context, project string, all []scro
 	return callFaultyError(f.of, "EnterUsage", func() error { return f.d.EnterUsage(ctx, project, all) })
 }
 
+// EnterImported implements [driver.Access].
+func (f faultyAccess) EnterImported(ctx context.Context, all []driver.ImportedCall) error {
+	return callFaultyError(f.of, "EnterImported", func() error { return f.d.EnterImported(ctx, all) })
+}
+
+// DivideImported implements [driver.Access].
+func (f faultyAccess) DivideImported(ctx context.Context, q driver.UsagePartsQuery) ([]scrollback.UsageDay, error) {
+	return callFaulty(f.of, "DivideImported",
+		func() ([]scrollback.UsageDay, error) { return f.d.DivideImported(ctx, q) })
+}
+
 // SumSpending implements [driver.Access].
 func (f faultyAccess) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrollback.Usage, error) {
 	return callFaulty(f.of, "SumSpending", func() (scrollback.Usage, error) { return f.d.SumSpending(ctx, q) })
@@ -644,6 +655,15 @@ func (f faultyThreads) IndexAt(now int64) threading.Index {
 // WriteThread implements [driver.Threads].
 func (f faultyThreads) WriteThread(ctx context.Context, rows threading.Rows) error {
 	return callFaultyError(f.of, "WriteThread", func() error { return f.d.WriteThread(ctx, rows) })
+}
+
+// FindSpan implements [driver.Threads].
+func (f faultyThreads) FindSpan(ctx context.Context, name string) (first, last int64, err error) {
+	span, err := callFaulty(f.of, "FindSpan", func() ([2]int64, error) {
+		first, last, err := f.d.FindSpan(ctx, name)
+		return [2]int64{first, last}, err
+	})
+	return span[0], span[1], err
 }
 
 // ListLeaves implements [driver.Threads].

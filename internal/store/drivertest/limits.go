@@ -17,6 +17,7 @@ func RunLimits(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*limitsHarness){
 		"Tallies": testTallies, "TalliesWithin": testWithin, "MadeBy": testMadeBy, "ConcurrentTallies": testConcurrentTallies,
 		"KeyLimits": testKeyLimits, "Spending": testSpending, "DaysOfZones": testDaysOfZones,
+		"Imported": testImported,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)

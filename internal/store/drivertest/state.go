@@ -24,6 +24,7 @@ type storeState struct {
 	Prefixed []scrollback.Conversation
 	Threads  []conversationState
 	Days     []scrollback.UsageDay
+	Imported []scrollback.UsageDay
 	Learned  map[string]scrollback.Learned // of the models whose usage is known
 	Changes  []driver.Change
 	Origins  []scrollback.Origin
@@ -72,6 +73,8 @@ func readAll(t testing.TB, d *driver.Driver) storeState {
 	s.Prefixed, err = d.Log.ListConversations(ctx, driver.ListQuery{Prefix: "0", Limit: maxPages})
 	fail(err)
 	s.Days, err = d.Access.ListUsageDays(ctx, math.MinInt32, math.MaxInt32)
+	fail(err)
+	s.Imported, err = d.Access.DivideImported(ctx, driver.UsagePartsQuery{Last: math.MaxInt32, ByConversation: true})
 	fail(err)
 	s.Learned = map[string]scrollback.Learned{}
 	for _, day := range s.Days {

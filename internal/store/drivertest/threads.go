@@ -19,7 +19,7 @@ import (
 func RunThreads(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*threadsHarness){"Threads": testThreads,
 		"ThreadsFields": testThreadsFields, "ThreadsPlaceTaken": testThreadsPlaceTaken, "ThreadsScopes": testThreadsScopes,
-		"ThreadsLapsed": testThreadsLapsed, "ThreadsNamed": testThreadsNamed, "ThreadsAsked": testThreadsAsked,
+		"ThreadsLapsed": testThreadsLapsed, "ThreadsNamed": testThreadsNamed, "ThreadsAsked": testThreadsAsked, "ThreadsSpan": testThreadsSpan,
 		"ThreadsPurged": testThreadsPurged} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)

@@ -257,6 +257,17 @@ func testVectorsClosed(w *vectorHarness) {
 			return err
 		},
 		"Usage": func(ctx context.Context) error { return w.Access.EnterUsage(ctx, "p", []scrollback.UsageRecord{{}}) },
+		"Imported": func(ctx context.Context) error {
+			return w.Access.EnterImported(ctx, []driver.ImportedCall{{}})
+		},
+		"ImportedSums": func(ctx context.Context) error {
+			_, err := w.Access.DivideImported(ctx, driver.UsagePartsQuery{})
+			return err
+		},
+		"Span": func(ctx context.Context) error {
+			_, _, err := w.Driver.Threads.FindSpan(ctx, "name")
+			return err
+		},
 	}
 	gone, cancel := context.WithCancel(w.ctx)
 	cancel()

@@ -187,5 +187,8 @@ func (w *randomWalk) searchIndex() {
 	if w.chance(30) {
 		w.advanceVectors()
 	}
+	if w.chance(30) {
+		w.enterImported()
+	}
 	w.lookUpTerms()
 }

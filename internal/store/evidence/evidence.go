@@ -112,12 +112,21 @@ func (a *admission) admit(ctx context.Context, c scrollback.Conversation) (tool 
 	if len(origins) == 0 { // its own folders are of the place, or those of whom it works for
 		return "", len(c.Roots) == 0 || slices.ContainsFunc(c.Roots, func(r string) bool { return a.isHere("", r) }), nil
 	}
+	known := false // by its repository, whatever its folder is called on the machine that it comes from
 	for _, o := range origins {
+		if o.Tool == scrollback.OriginRepository {
+			known = known || a.place.Has == nil || a.place.Has(o.Folder)
+			continue
+		}
 		if a.isHere(o.Tool, o.Folder) {
 			return o.Tool, true, nil
 		}
+		if a.place.Exclude != nil && a.place.Exclude(o.Tool, o.Folder) {
+			return "", false, nil
+		}
+		tool = o.Tool
 	}
-	return "", false, nil
+	return tool, known, nil
 }
 
 // isHere reports whether a folder in which a tool worked is of the place.

@@ -137,6 +137,34 @@ func TestFindNever(t *testing.T) {
 	}
 }
 
+// A conversation of another machine speaks where its repository is, whatever its folder was called there; not in
+// another repository, and not if its folder or its tool is excluded.
+func TestFindByRepository(t *testing.T) {
+	r := newRig(t)
+	const repository = "/.scrollback-repository/example.org/owner/shop/00"
+	id := r.talk(scrollback.Conversation{}, "s1", "/Users/somebody/shop", "> "+lease,
+		"< It ends 2027-03-01; the renewal was declined.", "> Thanks.")
+	err := r.d.Log.PutOrigin(t.Context(), scrollback.Origin{Conversation: id, Tool: scrollback.OriginRepository,
+		ID: repository, Folder: repository}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	speaks := func(want bool, folders []string, exclude func(tool, folder string) bool) {
+		t.Helper()
+		p := evidence.Place{Folders: folders, Exclude: exclude,
+			Has: func(f string) bool { return f == "/renamed" || f == folders[len(folders)-1] }}
+		if a := r.find(evidence.Query{Prompt: lease, Place: p}); (len(a.Found) > 0) != want {
+			t.Errorf("in %v: %+v, want something: %v", folders, a, want)
+		}
+	}
+	speaks(true, []string{"/renamed", repository}, nil)
+	speaks(false, []string{"/renamed", repository + "11"}, nil)
+	speaks(false, []string{"/renamed"}, nil)
+	speaks(false, []string{"/renamed", repository}, func(tool, _ string) bool { return tool == "codex" })
+	speaks(false, []string{"/renamed", repository},
+		func(_, folder string) bool { return folder == "/Users/somebody/shop" })
+}
+
 // Where work stood is told of the last month, the newest first, and what somebody came back to is no longer kept.
 func TestStand(t *testing.T) {
 	r := newRig(t)

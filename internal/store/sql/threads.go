@@ -130,6 +130,13 @@ func (x threadIndex) Rolled(ctx context.Context, scope threading.Scope, hashes [
 	return bareRequests(out), err
 }
 
+// FindSpan implements [driver.Threads].
+func (db threads) FindSpan(ctx context.Context, name string) (first, last int64, err error) {
+	err = QueryRow(ctx, db.Readers, scanInto(&first, &last), `SELECT coalesce(min(r.at), 0), coalesce(max(r.at), 0)
+		FROM thread_names m JOIN thread_requests r ON r.conversation_id = m.conversation_id WHERE m.name = $1`, name)
+	return first, last, db.wrapError("sqlstore.FindSpan", err)
+}
+
 // ListLeaves implements [driver.Threads].
 func (db threads) ListLeaves(ctx context.Context, id scrollback.ConversationID) ([]scrollback.TurnID, error) {
 	var out []scrollback.TurnID

@@ -38,10 +38,10 @@ const asked = serve({
 
 test('the books of a span are read by day, model, project and conversation', async () => {
   await show({ name: 'dates', from: at, to: at + DAY - 1 });
-  same(asked.filter((r) => r.at === 'GET /api/usage').map((r) => new URLSearchParams(r.query).get('group_by')), ['day,purpose', 'model', 'project', 'conversation']);
+  same(asked.filter((r) => r.at === 'GET /api/usage').map((r) => new URLSearchParams(r.query).get('group_by')), ['day,purpose', 'model', 'project', 'conversation', 'tool']);
   const first = new URLSearchParams(asked.find((r) => r.at === 'GET /api/usage').query);
   same([first.get('tz'), Number(first.get('from')), Number(first.get('to'))], [Intl.DateTimeFormat().resolvedOptions().timeZone, new Date(2026, 10, 20).getTime(), new Date(2026, 10, 21).getTime() - 1]);
-  same([span.value.name, sums.value.total.calls, sums.value.summaries.costs, sums.value.conversations[0].title], ['dates', 1, { USD: 0.25 }, '=1+1, "x"']);
+  same([span.value.name, sums.value.total.calls, sums.value.summaries.costs, sums.value.conversations[0].title, sums.value.imported.calls, sums.value.tools], ['dates', 1, { USD: 0.25 }, '=1+1, "x"', 0, []]);
 });
 
 test('a bar is looked at, and the ends are ends', () => {
@@ -53,9 +53,9 @@ test('a bar is looked at, and the ends are ends', () => {
 });
 
 test('CSV says what is shown, a formula is text, and each currency has a line', () => {
-  const s = summed({ days: [used({ day: '2026-11-20', purpose: 'turn' })], models: [used({ model: 'm', cost: 1, currency: 'USD' }), used({ model: 'm', cost: 2, currency: 'EUR' })], projects: [], conversations: [used({ conversation: 'x' })] }, { from: at, to: at + DAY - 1 });
+  const s = summed({ days: [used({ day: '2026-11-20', purpose: 'turn' })], models: [used({ model: 'm', cost: 1, currency: 'USD' }), used({ model: 'm', cost: 2, currency: 'EUR' })], projects: [], conversations: [used({ conversation: 'x' })], tools: [used({ tool: 'codex', imported: true }), used({})] }, { from: at, to: at + DAY - 1 });
   s.conversations[0].title = '=1+1, "x"';
   same(csv(s).split('\r\n'), ['group,name,calls,input_tokens,cached_tokens,output_tokens,reasoning_tokens,total_tokens,cost,currency,estimated_calls', 'day,2026-11-20,,100,40,10,,110,,,',
-    'model,m,2,200,80,20,10,220,1,USD,0', 'model,m,,,,,,,2,EUR,', 'conversation,"\'=1+1, ""x""",1,100,40,10,5,110,,,0', '']);
+    'model,m,2,200,80,20,10,220,1,USD,0', 'model,m,,,,,,,2,EUR,', 'conversation,"\'=1+1, ""x""",1,100,40,10,5,110,,,0', 'tool,codex,1,100,40,10,5,110,,,0', '']);
 });
 

@@ -82,6 +82,37 @@ func (db access) EnterUsage(ctx context.Context, project string, all []scrollbac
 	return err
 }
 
+// EnterImported implements [driver.Access].
+func (db access) EnterImported(ctx context.Context, all []driver.ImportedCall) error {
+	end, err := db.beginWrite(ctx, "oracle.EnterImported")
+	defer end()
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		known := slices.ContainsFunc(db.imported, func(o driver.ImportedCall) bool { return o.Call == c.Call })
+		own := slices.ContainsFunc(db.calls, func(u bookedUsage) bool { return c.IsSameCall(u.UsageRecord) })
+		if !known && !own {
+			db.imported = append(db.imported, c)
+		}
+	}
+	return nil
+}
+
+// DivideImported implements [driver.Access].
+func (db access) DivideImported(ctx context.Context, q driver.UsagePartsQuery) ([]scrollback.UsageDay, error) {
+	end, err := db.beginRead(ctx, "oracle.DivideImported")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	parts := q.NewSums()
+	for _, c := range db.imported {
+		parts.AddImported(c)
+	}
+	return parts.ListSums(), nil
+}
+
 // SumSpending implements [driver.Access].
 func (db access) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrollback.Usage, error) {
 	end, err := db.beginRead(ctx, "oracle.SumSpending")

@@ -44,6 +44,7 @@ type database struct {
 	rowNumbers, branchNumbers int64 // how many were given
 	days                      []scrollback.UsageDay
 	calls                     []bookedUsage // the records of usage
+	imported                  []driver.ImportedCall
 	learned                   map[string]scrollback.Learned
 	changes                   changeLog
 	projects                  map[string]scrollback.Project

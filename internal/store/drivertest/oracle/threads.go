@@ -40,6 +40,15 @@ func (db *database) writeRows(op string, rows *threading.Rows) error {
 	return scrollback.Wrap(scrollback.Conflict, op, err)
 }
 
+// FindSpan implements [driver.Threads].
+func (db threads) FindSpan(ctx context.Context, name string) (first, last int64, err error) {
+	span, err := ask(ctx, threadIndex{db.database, db.threaded}, "oracle.FindSpan", func() ([2]int64, error) {
+		first, last := db.threaded.FindSpan(name)
+		return [2]int64{first, last}, nil
+	})
+	return span[0], span[1], err
+}
+
 // ListLeaves implements [driver.Threads].
 func (db threads) ListLeaves(ctx context.Context, id scrollback.ConversationID) ([]scrollback.TurnID, error) {
 	return ask(ctx, threadIndex{db.database, db.threaded}, "oracle.ListLeaves", func() ([]scrollback.TurnID, error) {

@@ -73,9 +73,11 @@ export function barsOf(days, { from, to }) {
 }
 
 // summed is what the page shows of the entries that were read.
-export function summed({ days, models, projects, conversations }, of) {
+export function summed({ days, models, projects, conversations, tools }, of) {
+  const brought = tools.filter((u) => u.imported);
   return { of, ...barsOf(days, of), total: all(days), summaries: all(days.filter((u) => u.purpose === 'summary')),
-    models: grouped(models, (u) => u.model), projects: grouped(projects, (u) => u.project), conversations: grouped(conversations, (u) => u.conversation) };
+    models: grouped(models, (u) => u.model), projects: grouped(projects, (u) => u.project), conversations: grouped(conversations, (u) => u.conversation),
+    imported: all(brought), tools: grouped(brought, (u) => u.tool) };
 }
 
 let asked = 0;
@@ -85,10 +87,10 @@ export async function show(of) {
   const mine = ++asked;
   span.value = of;
   const read = (group_by, more) => api.usage({ from: timeOf(of.from), to: timeOf(of.to + 1) - 1, tz: zone(), group_by, ...more }).then((r) => r.usage);
-  const got = await attempt(() => Promise.all([read('day,purpose'), read('model'), read('project'), read('conversation', { top: TOP })]));
+  const got = await attempt(() => Promise.all([read('day,purpose'), read('model'), read('project'), read('conversation', { top: TOP }), read('tool')]));
   if (!got || mine !== asked) return;
-  const [days, models, projects, conversations] = got;
-  const out = summed({ days, models, projects, conversations }, of);
+  const [days, models, projects, conversations, tools] = got;
+  const out = summed({ days, models, projects, conversations, tools }, of);
   const titles = await Promise.all(out.conversations.map((c) => titleFor(c.name)));
   if (mine !== asked) return;
   out.conversations.forEach((c, i) => { c.title = titles[i]; });
@@ -121,5 +123,6 @@ export function csv(s) {
   put('model', s.models);
   put('project', s.projects);
   put('conversation', s.conversations);
+  put('tool', s.tools);
   return lines.map((l) => l.map(cell).join(',')).join('\r\n') + '\r\n';
 }

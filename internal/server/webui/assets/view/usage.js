@@ -54,10 +54,10 @@ function save() {
 const Figure = ({ name, value, fact }) => html`<div><dt>${name}</dt><dd><b>${value}</b><span>${fact}</span></dd></div>`;
 
 function Totals({ s }) {
-  const { total: a, summaries: b } = s;
+  const { total: a, summaries: b, imported: c } = s;
   const priced = Object.keys(a.costs).length > 0;
   return html`<dl class="totals">
-    <${Figure} name=${t('usage.calls')} value=${num(a.calls)} fact=${t(b.calls && !b.total ? 'usage.unbooked' : 'usage.ofSummaries', num(b.calls))} />
+    <${Figure} name=${t('usage.calls')} value=${num(a.calls)} fact=${t(b.calls && !b.total ? 'usage.unbooked' : 'usage.ofSummaries', num(b.calls)) + (c.calls ? t('usage.andImported', num(c.calls)) : '')} />
     <${Figure} name=${t('usage.input')} value=${short(a.input)} fact=${t('usage.fromCache', percent(a.input ? a.cached / a.input : 0))} />
     <${Figure} name=${t('usage.output')} value=${short(a.output)} fact=${t('usage.ofReasoning', short(a.reasoning))} />
     <${Figure} name=${t('usage.cost')} value=${costs(a.costs)} fact=${priced ? t('usage.forSummaries', Object.keys(b.costs).length ? costs(b.costs) : costs({ [Object.keys(a.costs)[0]]: 0 })) : t('usage.noPrice')} />

@@ -1,4 +1,4 @@
-// What was used by model, project and conversation: the same table three times.
+// What was used by model, project and conversation, and by the tools whose calls were imported: the same table.
 import { html } from './html.js';
 import { money, num, percent } from '../state/figures.js';
 import { href } from '../state/place.js';
@@ -23,5 +23,6 @@ export function Tables({ s }) {
   return html`<${Table} title=${t('usage.byModel')} head=${t('usage.model')} rows=${s.models} all=${all} name=${plain} />
     <${Table} title=${t('usage.byProject')} head=${t('usage.project')} rows=${s.projects} all=${all} name=${plain} />
     <${Table} title=${t('usage.byConversation')} fact=${s.conversations.length >= 20 ? t('usage.top', s.conversations.length) : ''} head=${t('usage.conversation')} rows=${s.conversations} all=${all}
-      name=${(x) => html`<a href=${href(x.name)} title=${x.title}>${x.title}</a>`} />`;
+      name=${(x) => html`<a href=${href(x.name)} title=${x.title}>${x.title}</a>`} />
+    ${s.tools.length > 0 && html`<${Table} title=${t('usage.byTool')} fact=${t('usage.noBudget')} head=${t('usage.tool')} rows=${s.tools} all=${all} name=${plain} />`}`;
 }

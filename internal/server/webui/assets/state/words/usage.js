@@ -7,6 +7,7 @@ export const en = {
   'usage.byDay': 'Tokens by day', 'usage.byWeek': 'Tokens by week', 'usage.week': (day) => `Week from ${day}`, 'usage.cached': 'Input, cached', 'usage.fresh': 'Input, new', 'usage.out': 'Output', 'usage.summaries': 'For summaries', 'usage.allDays': 'All days',
   'usage.chart': 'Tokens by day; arrow keys go from day to day', 'usage.asTable': 'As a table', 'usage.day': 'Day', 'usage.byModel': 'By model', 'usage.byProject': 'By project', 'usage.byConversation': 'By conversation', 'usage.top': (x) => `the ${n(x)} with the most tokens`,
   'usage.model': 'Model', 'usage.project': 'Project', 'usage.conversation': 'Conversation', 'usage.in': 'Input', 'usage.cachedShare': 'Cached', 'usage.share': 'Share', 'usage.none': 'No model was asked in these days.', 'usage.noneHint': 'Once a conversation has asked one, its calls, tokens and cost are added up here.',
+  'usage.byTool': 'Imported, by tool', 'usage.noBudget': 'calls that other tools made; they count against no budget', 'usage.tool': 'Tool', 'usage.andImported': (x) => `, ${x} were imported`,
   'usage.unknown': 'unknown', 'usage.loading': 'Adding up…',
 };
 
@@ -17,5 +18,6 @@ export const zh = {
   'usage.byDay': '每日 token', 'usage.byWeek': '每周 token', 'usage.week': (day) => `${day}起的一周`, 'usage.cached': '输入（缓存）', 'usage.fresh': '输入（新增）', 'usage.out': '输出', 'usage.summaries': '用于摘要', 'usage.allDays': '全部日期',
   'usage.chart': '每日 token，用方向键逐日查看', 'usage.asTable': '以表格显示', 'usage.day': '日期', 'usage.byModel': '按模型', 'usage.byProject': '按项目', 'usage.byConversation': '按对话', 'usage.top': (x) => `token 最多的 ${x} 个`,
   'usage.model': '模型', 'usage.project': '项目', 'usage.conversation': '对话', 'usage.in': '输入', 'usage.cachedShare': '缓存', 'usage.share': '占比', 'usage.none': '这些天没有调用过模型。', 'usage.noneHint': '对话调用模型之后，次数、token 和费用会汇总在这里。',
+  'usage.byTool': '导入的用量，按工具', 'usage.noBudget': '由其他工具调用，不计入任何预算', 'usage.tool': '工具', 'usage.andImported': (x) => `，导入 ${x} 次`,
   'usage.unknown': '未知', 'usage.loading': '正在汇总…',
 };
