@@ -36,6 +36,7 @@ var figures = []struct {
 	name, title string
 	run         func(*bench) error
 }{
+	{"turn", "A whole turn", (*bench).measureTurn},
 	{"append", "Appending a turn", (*bench).measureAppend},
 	{"concurrent", "Conversations appended to at once", (*bench).measureConcurrent},
 	{"window", "From the store to the provider's items", (*bench).measureWindow},

@@ -313,7 +313,7 @@ func (r *summaryRecord) listCarried() []carriedLine {
 
 // settleRows returns what is kept of the messages that the fold hides, and whether it stands at its end.
 func (r *summaryRecord) settleRows() []scrollback.Kept {
-	return kept.Settle(slices.DeleteFunc(slices.Clone(r.rows), func(k scrollback.Kept) bool {
+	return r.settler.Settle(slices.DeleteFunc(slices.Clone(r.rows), func(k scrollback.Kept) bool {
 		return k.Seq > r.end || r.leftOut[k.Seq]
 	}))
 }

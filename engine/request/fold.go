@@ -187,6 +187,9 @@ func (f *Compactor) attemptFold(
 		Price: f.resolver.AddPrice,
 		Load:  func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.ReadSegments(ctx, ids) },
 		Kept: func() ([]scrollback.Kept, error) {
+			if err := f.store.Kept.FillSome(ctx); err != nil {
+				return nil, err
+			}
 			return f.store.Kept.ReadRows(ctx, *head, head.Branch, head.Branch.HeadSeq)
 		},
 		Measure: archive.MeasureLeaf, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,

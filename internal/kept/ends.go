@@ -1,6 +1,8 @@
 package kept
 
 import (
+	"slices"
+
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/same"
@@ -102,6 +104,7 @@ type statement struct {
 	denies        bool
 	was, now      [3]bool // of moves
 	names         []namedWord
+	index         nameIndex // of names
 	key           string
 	asks          bool
 	words         []string
@@ -112,6 +115,7 @@ func makeStatement(s string) *statement {
 	v := makeSieve(s)
 	out := &statement{names: namesIn(s), key: same.Key(s), denies: countDenials(s, v)%2 == 1,
 		asks: isQuestion(s), words: wordsOf(s), scale: scaleOf(s)}
+	out.index = indexNames(out.names)
 	out.strong, out.loose, out.aside = readChange(s, v)
 	for i, m := range moves {
 		out.was[i] = m.was().isIn(s, v)
@@ -152,12 +156,32 @@ func (s *statement) replaces(earlier *statement) bool {
 	if s.scale == nil || s.key == earlier.key || s.asks {
 		return found
 	}
-	shared, named := countShared(s.names, earlier.names)
+	shared, named := countShared(s, earlier)
 	if len(s.words) > fewWords && 2*shared < named { // a story names much by the way
 		return false
 	}
 	pair := pairing{s.words, shared, named, found}
 	return (found || shared > 0 && 2*shared >= named) && s.scale.weighPair(change, pair) > leastChange
+}
+
+// nameIndex has names by how they begin, as all forms of one word do.
+type nameIndex map[string][]string
+
+// akinBytes is how many bytes akin words have in common at least, unless they are equal.
+const akinBytes = 4
+
+func indexNames(names []namedWord) nameIndex {
+	out := make(nameIndex, len(names))
+	for _, n := range names {
+		begin := n.text[:min(akinBytes, len(n.text))]
+		out[begin] = append(out[begin], n.text)
+	}
+	return out
+}
+
+// has reports whether a form of a word is among the names.
+func (x nameIndex) has(w string) bool {
+	return slices.ContainsFunc(x[w[:min(akinBytes, len(w))]], func(n string) bool { return isAkin(n, w) })
 }
 
 // fewWords, or characters, is how long a sentence is that speaks of one thing.
@@ -189,8 +213,8 @@ func (s *statement) found(earlier *statement) bool {
 	if s.changesValue(earlier) {
 		return true
 	}
-	shared, named := countShared(s.names, earlier.names)
-	return (s.strong || s.denies != earlier.denies) && sharesNames(s.names, earlier.names) &&
+	shared, named := countShared(s, earlier)
+	return (s.strong || s.denies != earlier.denies) && sharesNames(s, earlier) &&
 		(3*shared >= named || shared > 1 && countHan(earlier.names) == 0)
 }
 
@@ -226,18 +250,18 @@ func countDenials(s string, v *sieve) int {
 var affirmed = sift(lazyregexp.New(`(?i)\bno (?:bother|problem|trouble|issue|worries|harm)\b|\bnot (?:a problem|an issue|bad)\b|没问题|沒問題|没事|沒事|不要紧|不要緊`))
 
 // sharesNames reports whether two sentences name the same thing.
-func sharesNames(now, was []namedWord) bool {
+func sharesNames(now, was *statement) bool {
 	hans := 0
-	for _, w := range now {
-		switch at := indexOf(was, w.text); {
-		case at < 0 || common[w.text]:
+	for _, w := range now.names {
+		switch {
+		case common[w.text] || !was.index.has(w.text):
 		case !w.han:
 			return true
 		default:
 			hans++
 		}
 	}
-	return hans >= 2 || hans == 1 && countHan(was) == 1
+	return hans >= 2 || hans == 1 && countHan(was.names) == 1
 }
 
 func countHan(in []namedWord) int {

@@ -67,13 +67,13 @@ func scaleOf(s string) *scale {
 }
 
 // countShared counts the names of an earlier sentence, and those that a later one has too.
-func countShared(later, earlier []namedWord) (shared, named int) {
-	for _, w := range earlier {
+func countShared(later, earlier *statement) (shared, named int) {
+	for _, w := range earlier.names {
 		if common[w.text] {
 			continue
 		}
 		named++
-		if indexOf(later, w.text) >= 0 {
+		if later.index.has(w.text) {
 			shared++
 		}
 	}
@@ -87,7 +87,7 @@ func wordsOf(s string) []string { return splitWords(terms.FoldText(s)) }
 func ListChange(earlier, later string, known map[string]bool) (out []string) {
 	was := makeStatement(earlier)
 	now := makeStatement(later)
-	shared, named := countShared(now.names, was.names)
+	shared, named := countShared(now, was)
 	p := pairing{wordsOf(later), shared, named, now.found(was)}
 	p.list(change, known, func(e string) { out = append(out, e) })
 	return out

@@ -3,6 +3,7 @@ package kept
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/same"
@@ -14,13 +15,28 @@ import (
 // and whatever a person said of it last, if the talk did not go on about it since. A sentence
 // that was said again stands in each place, in the same state.
 func Settle(rows []scrollback.Kept) []scrollback.Kept {
-	entries, _ := SettleEnds(rows)
+	return (*Settler)(nil).Settle(rows)
+}
+
+// Settler settles rows several times, and reads each sentence once. It is safe for concurrent use. A nil one remembers
+// nothing.
+type Settler struct {
+	mu         sync.Mutex
+	statements map[string]*statement
+}
+
+// NewSettler makes a settler.
+func NewSettler() *Settler { return &Settler{statements: map[string]*statement{}} }
+
+// Settle is [Settle].
+func (r *Settler) Settle(rows []scrollback.Kept) []scrollback.Kept {
+	entries, _ := r.SettleEnds(rows)
 	return entries
 }
 
 // SettleEnds is Settle, and returns the sentences besides that have ended something.
-func SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback.Kept) {
-	s := &settling{at: map[scrollback.KeptID]int{}, ends: map[int]bool{}}
+func (r *Settler) SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback.Kept) {
+	s := &settling{Settler: r, at: map[scrollback.KeptID]int{}, ends: map[int]bool{}}
 	var people []scrollback.Kept
 	for _, k := range rows {
 		if k.Change != "" {
@@ -71,11 +87,28 @@ func KeyOf(k scrollback.Kept) string {
 
 // settling is the work of Settle.
 type settling struct {
+	*Settler
 	entries []scrollback.Kept
 	at      map[scrollback.KeptID]int
 	keys    []string
 	endedAt []int64 // when the talk ended an entry; 0 if it did not
 	ends    map[int]bool
+}
+
+func (r *Settler) read(text string) *statement {
+	if r == nil {
+		return makeStatement(text)
+	}
+	r.mu.Lock()
+	known := r.statements[text]
+	r.mu.Unlock()
+	if known == nil { // two may make the same one
+		known = makeStatement(text)
+		r.mu.Lock()
+		r.statements[text] = known
+		r.mu.Unlock()
+	}
+	return known
 }
 
 // readTalk ends what the messages say is over. A message ends only what was said before it.
@@ -85,7 +118,7 @@ func (s *settling) readTalk() {
 	statements := make([]*statement, len(s.entries))
 	of := func(i int) *statement {
 		if statements[i] == nil {
-			statements[i] = makeStatement(s.entries[i].Text)
+			statements[i] = s.read(s.entries[i].Text)
 		}
 		return statements[i]
 	}

@@ -26,6 +26,9 @@ type Kept struct {
 const (
 	keptRows    = 4000  // the newest rows of a path that are read
 	keptScanned = 20000 // the newest messages of a path that are looked through while rows are missing
+
+	fillEach   = 64 // messages in one step beside a compaction
+	fillMoment = 100 * time.Millisecond
 )
 
 // List lists what is kept on the path of a branch up to a seq, in whatever state, by seq; what was said twice
@@ -69,6 +72,22 @@ func (p Kept) ReadRows(ctx context.Context, h Head, b scrollback.Branch, to int6
 		return nil, err
 	}
 	return append(older, rows...), nil
+}
+
+// FillSome looks for what is kept of messages that an older program stored, for a moment: a store that no server tends
+// becomes whole by and by.
+func (p Kept) FillSome(ctx context.Context) error {
+	for began := time.Now(); !p.whole.Load() && time.Since(began) < fillMoment; {
+		step, err := p.s.d.Admin.FillKept(ctx, fillEach, kept.ListAllRows)
+		if err != nil {
+			return err
+		}
+		p.whole.Store(step.Done)
+		if step.Made == 0 && !step.Done { // somebody else was here
+			return nil
+		}
+	}
+	return nil
 }
 
 // scanOlder looks through messages themselves while the rows of those that older programs stored are
