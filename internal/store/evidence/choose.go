@@ -68,15 +68,13 @@ func (s *Stretch) weighMessage(i, anchor int, most float64) []Feature {
 		next = s.messages[i+1]
 	}
 	text := clipCues(m.text)
-	asks := s.f.prompt.said
+	asks := s.f.prompt.asks
 	user := oneIf(m.Role == scrollback.RoleUser)
 	model := 1 - user
 	question := oneIf(isQuestion(m.text))
 	reply := user * (1 - question) * oneIf(i > 0)
 	size := utf8.RuneCountInString(text)
-	amount := amountAsked().MatchString(asks)
 	number := strings.ContainsAny(text, "0123456789")
-	why := whyCue().MatchString(asks)
 	return []Feature{
 		{"words", model * m.weight / most},
 		{"words, person", user * m.weight / most},
@@ -91,14 +89,14 @@ func (s *Stretch) weighMessage(i, anchor int, most float64) []Feature {
 		{"reply to proposal", reply * oneIf(proposalCue().MatchString(clipCues(previous.text)))},
 		{"reply stands", reply * oneIf(standingCue().MatchString(text))},
 		{"reply is long", reply * oneIf(size > longAnswer)},
-		{"reply, asked why", reply * oneIf(why)},
+		{"reply, asked why", reply * oneIf(asks.why)},
 		{"done", model * oneIf(doneCue().MatchString(text))},
 		{"proposes", model * oneIf(proposalCue().MatchString(text))},
 		{"length", math.Log1p(float64(size))},
-		{"amount", oneIf(amount && number)},
-		{"no amount", oneIf(amount && !number)},
-		{"place", oneIf(placeAsked().MatchString(asks) && pathCue().MatchString(text))},
-		{"reason", oneIf(why && reasonCue().MatchString(text))},
+		{"amount", oneIf(asks.amount && number)},
+		{"no amount", oneIf(asks.amount && !number)},
+		{"place", oneIf(asks.place && pathCue().MatchString(text))},
+		{"reason", oneIf(asks.why && reasonCue().MatchString(text))},
 		{"before", float64(max(anchor-i, 0))},
 		{"behind", float64(max(i-anchor, 0))},
 		{"right behind", oneIf(i == anchor+1)},

@@ -1,6 +1,10 @@
 package evidence
 
-import "github.com/scrollback-ai/scrollback/internal/lazyregexp"
+import (
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
+)
 
 // What is asked for, in a prompt.
 var (
@@ -18,6 +22,18 @@ var (
 		`size|version|port|which day)\b|几|多少|多久|什么时候|何时|哪天|哪版|比例`)
 	placeAsked = lazyregexp.New(`(?i)\b(where|which (file|path|table|branch|machine|folder)|link|url)\b|哪个文件|哪里|哪儿|在哪|哪张表|路径`)
 )
+
+// cues say what a prompt asks for, and how.
+type cues struct{ why, again, permission, make, amount, place bool }
+
+// readCues reads the beginning and the end of a prompt, where people ask.
+func readCues(s string) cues {
+	if len(s) > 2*cueBytes {
+		s = strings.ToValidUTF8(s[:cueBytes], "") + "\n" + strings.ToValidUTF8(s[len(s)-cueBytes:], "")
+	}
+	return cues{whyCue().MatchString(s), againCue().MatchString(s), permissionCue().MatchString(s), makeCue().MatchString(s),
+		amountAsked().MatchString(s), placeAsked().MatchString(s)}
+}
 
 // What a message of an earlier conversation is.
 var (

@@ -146,44 +146,48 @@ func (f *finding) readPostings(ctx context.Context) error {
 			all = max(all, int(p.Places[n-1].Branch()))
 		}
 	}
-	var hits []wordHit
+	f.findStretches(f.weighWords(postings, all, int64(common)))
+	return nil
+}
+
+// weighWords weighs each word by how many of all conversations have it, and of those of the place, and returns where
+// the words stand in the place. One that more than common messages have weighs nothing.
+func (f *finding) weighWords(postings []driver.Postings, all int, common int64) (hits []wordHit) {
 	fits := map[int64]float64{} // by branch, the weight of its rare words
 	for i, w := range f.prompt.words {
 		branches := map[int64]bool{}
 		inPlace := 0
-		isCommon := false
+		factor := 1.0
+		if w.plain {
+			factor = plainDiscount
+		}
 		for _, t := range w.terms {
-			isCommon = isCommon || postings[t].Holding > int64(common)
+			if postings[t].Holding > common {
+				factor = 0
+			}
 			for _, p := range postings[t].Places {
-				b := p.Branch()
-				if f.in[b] {
+				number := p.Branch()
+				if f.in[number] {
 					hits = append(hits, wordHit{p, i})
 				}
-				if !branches[b] {
-					branches[b] = true
-					if f.in[b] {
-						inPlace++
-					}
+				if branches[number] {
+					continue
+				}
+				branches[number] = true
+				if f.in[number] {
+					inPlace++
 				}
 			}
 		}
-		weight := weigh(len(branches), all)
-		here := weigh(inPlace, len(f.in))
-		if isCommon {
-			weight = 0
-			here = 0
-		}
-		if w.plain {
-			weight *= plainDiscount
-			here *= plainDiscount
-		}
+		here := factor * weigh(inPlace, len(f.in))
+		weight := factor * weigh(len(branches), all)
 		if len(branches) == 0 {
 			weight *= unseen(w)
 			f.unseen += weight
 		}
 		if len(branches) <= fewBranches {
-			for b := range branches {
-				fits[b] += weight
+			for number := range branches {
+				fits[number] += weight
 			}
 		}
 		f.rare = append(f.rare, len(branches) > 0 && len(branches) <= max(leastRarity, all/rareShare))
@@ -192,16 +196,15 @@ func (f *finding) readPostings(ctx context.Context) error {
 		f.total += weight
 	}
 	here, elsewhere := 0.0, 0.0
-	for b, fit := range fits {
-		if f.in[b] {
+	for number, fit := range fits {
+		if f.in[number] {
 			here = max(here, fit)
 		} else {
 			elsewhere = max(elsewhere, fit)
 		}
 	}
 	f.away = elsewhere - here
-	f.findStretches(hits)
-	return nil
+	return hits
 }
 
 // wordHit is a place in the scope where a word of the prompt stands.

@@ -135,10 +135,10 @@ func (f *finding) weighFacts(s *Stretch, covered map[int]bool) Facts {
 		{"words", math.Log1p(float64(len(p.words)))},    // of the prompt
 		{"past", oneIf(p.tone == Past)},                 // how the prompt asks
 		{"question", oneIf(p.tone == Question)},         //
-		{"why", oneIf(whyCue().MatchString(p.said))},    //
-		{"again", oneIf(againCue().MatchString(p.said))},
-		{"permission", oneIf(permissionCue().MatchString(p.said))},
-		{"make", oneIf(makeCue().MatchString(p.said))},
+		{"why", oneIf(p.asks.why)},                      //
+		{"again", oneIf(p.asks.again)},
+		{"permission", oneIf(p.asks.permission)},
+		{"make", oneIf(p.asks.make)},
 	}
 	return out
 }

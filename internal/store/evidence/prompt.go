@@ -24,7 +24,7 @@ const (
 
 // prompt is a prompt as it is looked for.
 type prompt struct {
-	said  string // without blocks of code
+	asks  cues // what its beginning and its end ask for
 	tone  Tone
 	words []promptWord
 	terms []string // of all words, each once
@@ -120,7 +120,7 @@ func readPrompt(text string) prompt {
 	if strings.TrimSpace(said) == "" {
 		said = text
 	}
-	p := prompt{said: said}
+	p := prompt{asks: readCues(said)}
 	switch {
 	case pastCue().MatchString(said):
 		p.tone = Past
