@@ -68,7 +68,9 @@ func learnHooks(ctx context.Context) error {
 		return err
 	}
 	w := weighHooks(lessons)
-	w[evidence.Speak+" "+evidence.Bar] = findBar(scoreHooks(lessons), mostNear, mostNone)
+	bars := findBars(scoreHooks(lessons), mostNear, mostNone)
+	w[evidence.Speak+" "+evidence.Bar] = bars[false]
+	w[evidence.Speak+" "+evidence.DenseBar] = bars[true]
 	table := "# What each feature counts for, in hundredths: that a hook speaks of a stretch of a conversation, and which of its\n" +
 		"# messages it tells. Learned by go -C bench run ./recall -learn-hooks; judge.go and choose.go say what the words mean.\n" +
 		"decided\tfeature\tweight\n"
@@ -140,6 +142,7 @@ func scoreHooks(lessons []*hookLesson) (out []hookScore) {
 		}
 		w := weighHooks(rest)
 		w[evidence.Speak+" "+evidence.Bar] = math.Inf(-1)
+		w[evidence.Speak+" "+evidence.DenseBar] = math.Inf(-1)
 		for _, l := range own {
 			one := hookScore{l, math.Inf(-1), l.isRight(w), w}
 			if len(l.fits) > 0 {
@@ -162,37 +165,49 @@ func scoreHooks(lessons []*hookLesson) (out []hookScore) {
 	return out
 }
 
-// findBar returns the lowest bar at which no more is told than is allowed, in percent, that nobody asked for. Scores
-// are the highest first.
-func findBar(all []hookScore, near, none float64) float64 {
-	asked := map[string]int{}
-	for _, s := range all {
-		asked[s.kind]++
+// isDense reports whether a prompt is in a script without spaces.
+func (l *hookLesson) isDense() bool {
+	if len(l.fits) == 0 {
+		return strings.HasPrefix(l.set, "Chinese")
 	}
-	spoke := map[string]int{}
-	bar := math.Inf(1)
-	for _, s := range all {
-		spoke[s.kind]++
-		if percent(spoke["near"], asked["near"]) > near || percent(spoke["none"], asked["none"]) > none {
-			break
-		}
-		bar = s.score
-	}
-	return bar
+	return l.fits[0].Facts.Dense
 }
 
-// countHooks counts what is told with one bar for all, by set and kind.
+// findBars returns the lowest bars at which no more is told than is allowed, in percent, that nobody asked for: of
+// prompts in scripts without spaces, and of others. Scores are the highest first.
+func findBars(all []hookScore, near, none float64) map[bool]float64 {
+	out := map[bool]float64{}
+	for _, dense := range []bool{false, true} {
+		some := slices.DeleteFunc(slices.Clone(all), func(s hookScore) bool { return s.isDense() != dense })
+		asked := map[string]int{}
+		for _, s := range some {
+			asked[s.kind]++
+		}
+		spoke := map[string]int{}
+		out[dense] = math.Inf(1)
+		for _, s := range some {
+			spoke[s.kind]++
+			if percent(spoke["near"], asked["near"]) > near || percent(spoke["none"], asked["none"]) > none {
+				break
+			}
+			out[dense] = s.score
+		}
+	}
+	return out
+}
+
+// countHooks counts what is told, by set and kind.
 func countHooks(all []hookScore, wrong io.Writer) map[string]map[string]hookFigures {
-	bar := findBar(all, mostNear, mostNone)
+	bars := findBars(all, mostNear, mostNone)
 	out := map[string]map[string]hookFigures{}
 	for _, s := range all {
 		if out[s.set] == nil {
 			out[s.set] = map[string]hookFigures{}
 		}
-		spoke := s.score >= bar
+		spoke := s.score >= bars[s.isDense()]
 		out[s.set][s.kind] = out[s.set][s.kind].add(spoke, s.right)
 		if wrong != nil && (spoke && s.right) != (s.kind == "ask") && (spoke || s.kind == "ask") {
-			fmt.Fprintf(wrong, "%s %s %s: %q scores %.2f of %.2f", s.set, s.kind, s.place, s.text, s.score, bar)
+			fmt.Fprintf(wrong, "%s %s %s: %q scores %.2f of %.2f", s.set, s.kind, s.place, s.text, s.score, bars[s.isDense()])
 			var found []evidence.Found
 			var fitted []string
 			if len(s.fits) > 0 {
@@ -209,12 +224,12 @@ func countHooks(all []hookScore, wrong io.Writer) map[string]map[string]hookFigu
 func writeHookLine(w io.Writer, all []hookScore) {
 	fmt.Fprintf(w, "\n%-9s %-6s %-6s %-6s\n", "near <=", "near", "none", "right")
 	for _, near := range []float64{1, 2, 3, 4.5, 7, 10, 15} {
-		bar := findBar(all, near, 2)
+		bars := findBars(all, near, 2)
 		told := map[string]int{}
 		asked := map[string]int{}
 		for _, s := range all {
 			asked[s.kind]++
-			if s.score >= bar && (s.kind != "ask" || s.right) {
+			if s.score >= bars[s.isDense()] && (s.kind != "ask" || s.right) {
 				told[s.kind]++
 			}
 		}

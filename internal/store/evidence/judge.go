@@ -16,6 +16,7 @@ import (
 type Facts struct {
 	Identifier bool // a rare identifier of the prompt stands in it
 	Long       bool // the conversation has very many messages
+	Dense      bool // the prompt is in a script without spaces
 	Together   int  // informative words near each other
 	Features   []Feature
 
@@ -31,12 +32,14 @@ type Feature struct {
 // Weights are what each feature counts for, by the name of what is decided and that of the feature.
 type Weights map[string]float64
 
-// What is decided: to speak, and to tell a message. Each has a constant, and what the sum must reach.
+// What is decided: to speak, and to tell a message. Each has a constant, and what the sum must reach; of a prompt in a
+// script without spaces, of which pairs of characters are counted that nobody wrote as words, this is another.
 const (
 	Speak    = "speak"
 	Tell     = "tell"
 	Constant = "constant"
 	Bar      = "bar"
+	DenseBar = "bar, dense"
 )
 
 // Score sums up features.
@@ -73,12 +76,16 @@ var learned = sync.OnceValue(func() Weights {
 // Judge reports whether to speak, and why or why not. Two words that say something must be near each other, or a rare
 // identifier: one word alone is no sign of anything.
 func Judge(f Facts, w Weights) (speak bool, why string) {
+	bar := w[Speak+" "+Bar]
+	if f.Dense {
+		bar = w[Speak+" "+DenseBar]
+	}
 	switch {
 	case f.Long && !f.Identifier:
 		return false, "the conversation is long"
 	case f.Together < 2 && !f.Identifier:
 		return false, "too few words fit"
-	case w.Score(Speak, f.Features) < w[Speak+" "+Bar]:
+	case w.Score(Speak, f.Features) < bar:
 		return false, "it does not fit well enough"
 	case f.Identifier:
 		return true, "a rare name fits"
@@ -94,7 +101,11 @@ func (f *finding) weighFacts(s *Stretch, covered map[int]bool) Facts {
 	var matched []int
 	var rarities []float64
 	allHere := 0.0
+	dense := 0
 	for w := range p.words {
+		if p.words[w].dense {
+			dense++
+		}
 		allHere += f.here[w]
 		if covered[w] {
 			matched = append(matched, w)
@@ -105,6 +116,7 @@ func (f *finding) weighFacts(s *Stretch, covered map[int]bool) Facts {
 	}
 	slices.SortFunc(rarities, func(a, b float64) int { return cmp.Compare(b, a) })
 	rarities = append(rarities, 0, 0)
+	out.Dense = 2*dense > len(p.words)
 	out.Together = f.countInformative(matched)
 	asked, answered := 0.0, 0.0
 	for _, m := range s.messages {
