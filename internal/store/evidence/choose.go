@@ -50,7 +50,8 @@ func (s *Stretch) listMessages() []Message {
 		if s.Facts.Long && !m.named || !s.f.saysMore(m) {
 			continue
 		}
-		found := Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: s.tool, Role: m.Role, Text: m.text}
+		found := Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: s.tool, Role: m.Role,
+			Text: m.text}
 		out = append(out, Message{found, s.weighMessage(i, anchor, most), s.f.told[Seen{s.conversation, m.Seq}]})
 	}
 	return out
@@ -67,7 +68,7 @@ func (s *Stretch) weighMessage(i, anchor int, most float64) []Feature {
 	if i+1 < len(s.messages) {
 		next = s.messages[i+1]
 	}
-	text := clipCues(m.text)
+	text := foldCues(m.text)
 	asks := s.f.prompt.asks
 	user := oneIf(m.Role == scrollback.RoleUser)
 	model := 1 - user
@@ -86,7 +87,7 @@ func (s *Stretch) weighMessage(i, anchor int, most float64) []Feature {
 		{"first", user * oneIf(i == 0)},
 		{"reply", reply},
 		{"reply decides", reply * oneIf(decisionCue().MatchString(text))},
-		{"reply to proposal", reply * oneIf(proposalCue().MatchString(clipCues(previous.text)))},
+		{"reply to proposal", reply * oneIf(proposalCue().MatchString(foldCues(previous.text)))},
 		{"reply stands", reply * oneIf(standingCue().MatchString(text))},
 		{"reply is long", reply * oneIf(size > longAnswer)},
 		{"reply, asked why", reply * oneIf(asks.why)},
@@ -138,24 +139,26 @@ func (f *finding) saysMore(m heard) bool {
 
 // isQuestion reports whether a message only asks.
 func isQuestion(text string) bool {
-	if questionEnd().MatchString(text[max(0, len(text)-24):]) {
+	if questionEnd().MatchString(terms.FoldText(strings.ToValidUTF8(text[max(0, len(text)-endBytes):], ""))) {
 		return true
 	}
-	n := utf8.RuneCountInString(text[:min(len(text), cueBytes)])
+	text = foldCues(text)
+	n := utf8.RuneCountInString(text)
 	return n < longQuestion && questionStart().MatchString(text) ||
 		n < longDenseQuestion && denseQuestion().MatchString(text) && !strings.HasSuffix(text, "吧")
 }
 
-// From how many characters on only its end says that a message asks.
+// From how many characters on only its end says that a message asks, and how many bytes are its end.
 const (
 	longQuestion      = 120
 	longDenseQuestion = 40
+	endBytes          = 24
 )
 
-// clipCues returns what of a text is looked through for cues.
-func clipCues(s string) string {
-	if len(s) <= cueBytes {
-		return s
+// foldCues returns what of a text is looked through for cues.
+func foldCues(s string) string {
+	if len(s) > cueBytes {
+		s = strings.ToValidUTF8(s[:cueBytes], "")
 	}
-	return strings.ToValidUTF8(s[:cueBytes], "")
+	return terms.FoldText(s)
 }
