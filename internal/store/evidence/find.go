@@ -195,7 +195,8 @@ func (f *finding) weighWords(postings []driver.Postings, all int, common int64) 
 		f.here = append(f.here, here)
 		f.total += weight
 	}
-	here, elsewhere := 0.0, 0.0
+	here := 0.0
+	elsewhere := 0.0
 	for number, fit := range fits {
 		if f.in[number] {
 			here = max(here, fit)

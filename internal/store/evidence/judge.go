@@ -118,7 +118,8 @@ func (f *finding) weighFacts(s *Stretch, covered map[int]bool) Facts {
 	rarities = append(rarities, 0, 0)
 	out.Dense = 2*dense > len(p.words)
 	out.Together = f.countInformative(matched)
-	asked, answered := 0.0, 0.0
+	asked := 0.0
+	answered := 0.0
 	for _, m := range s.messages {
 		if m.Role == scrollback.RoleUser {
 			asked = max(asked, m.weight)
@@ -132,22 +133,22 @@ func (f *finding) weighFacts(s *Stretch, covered map[int]bool) Facts {
 	coveredHere := out.here / max(allHere, tiny)
 	order := oneIf(p.tone == Order)
 	out.Features = []Feature{
-		{"covered", out.weight / total},                 // share of the prompt's weight
-		{"covered here", coveredHere},                   // the same, by how few conversations of the place have a word
-		{"covered here, order", coveredHere * order},    // of a prompt that gives an order
-		{"weight", out.weight},                          // of the words that fit
-		{"rarest", rarities[0]},                         // of the rarest word that fits
-		{"second rarest", rarities[1]},                  //
-		{"together", math.Log1p(float64(out.Together))}, //
-		{"identifier", oneIf(out.Identifier)},           //
-		{"asked", asked},                                // weight in one message of the person
-		{"answered", answered},                          // and in one of the model
-		{"unseen", f.unseen / total},                    // share of words that nobody wrote anywhere
-		{"away", f.away / total},                        // another place fits better
-		{"words", math.Log1p(float64(len(p.words)))},    // of the prompt
-		{"past", oneIf(p.tone == Past)},                 // how the prompt asks
-		{"question", oneIf(p.tone == Question)},         //
-		{"why", oneIf(p.asks.why)},                      //
+		{"covered", out.weight / total},              // share of the prompt's weight
+		{"covered here", coveredHere},                // the same, by how few conversations of the place have a word
+		{"covered here, order", coveredHere * order}, // of a prompt that gives an order
+		{"weight", out.weight},
+		{"rarest", rarities[0]}, // of the words that fit
+		{"second rarest", rarities[1]},
+		{"together", math.Log1p(float64(out.Together))},
+		{"identifier", oneIf(out.Identifier)},
+		{"asked", asked},                             // the most weight in one message of a person
+		{"answered", answered},                       // and of a model
+		{"unseen", f.unseen / total},                 // share of words that nobody wrote anywhere
+		{"away", f.away / total},                     // how much better another place fits
+		{"words", math.Log1p(float64(len(p.words)))}, // and the rest: how the prompt asks
+		{"past", oneIf(p.tone == Past)},
+		{"question", oneIf(p.tone == Question)},
+		{"why", oneIf(p.asks.why)},
 		{"again", oneIf(p.asks.again)},
 		{"permission", oneIf(p.asks.permission)},
 		{"make", oneIf(p.asks.make)},
