@@ -68,9 +68,7 @@ func learnHooks(ctx context.Context) error {
 		return err
 	}
 	w := weighHooks(lessons)
-	bars := findBars(scoreHooks(lessons), mostNear, mostNone)
-	w[evidence.Speak+" "+evidence.Bar] = bars[false]
-	w[evidence.Speak+" "+evidence.DenseBar] = bars[true]
+	setHookBars(w, scoreHooks(lessons))
 	table := "# What each feature counts for, in hundredths: that a hook speaks of a stretch of a conversation, and which of its\n" +
 		"# messages it tells. Learned by go -C bench run ./recall -learn-hooks; judge.go and choose.go say what the words mean.\n" +
 		"decided\tfeature\tweight\n"
@@ -82,6 +80,13 @@ func learnHooks(ctx context.Context) error {
 	slices.Sort(rows)
 	name := filepath.Join("..", "internal", "store", "evidence", "weights.tsv")
 	return os.WriteFile(name, []byte(table+strings.Join(rows, "")), 0o644)
+}
+
+// setHookBars sets how well a stretch must fit.
+func setHookBars(w evidence.Weights, scores []hookScore) {
+	bars := findBars(scores, mostNear, mostNone)
+	w[evidence.Speak+" "+evidence.Bar] = bars[false]
+	w[evidence.Speak+" "+evidence.DenseBar] = bars[true]
 }
 
 // weighHooks learns from some lessons: first which messages to tell, then whether what would be told is the answer.
@@ -196,9 +201,12 @@ func findBars(all []hookScore, near, none float64) map[bool]float64 {
 	return out
 }
 
-// countHooks counts what is told, by set and kind.
+// countHooks counts what is told with the bars that hooks have, by set and kind.
 func countHooks(all []hookScore, wrong io.Writer) map[string]map[string]hookFigures {
-	bars := findBars(all, mostNear, mostNone)
+	bars := map[bool]float64{
+		false: evidence.Learned()[evidence.Speak+" "+evidence.Bar],
+		true:  evidence.Learned()[evidence.Speak+" "+evidence.DenseBar],
+	}
 	out := map[string]map[string]hookFigures{}
 	for _, s := range all {
 		if out[s.set] == nil {

@@ -65,10 +65,10 @@ func (s *Store) Find(ctx context.Context, q Query) (Answer, error) {
 	best := all[0]
 	out := Answer{Facts: best.Facts, Terms: best.Terms}
 	var speak bool
-	if speak, out.Why = Judge(best.Facts, learned()); !speak {
+	if speak, out.Why = Judge(best.Facts, Learned()); !speak {
 		return out, nil
 	}
-	if out.Found = best.Choose(learned(), cmp.Or(q.Most, 2)); len(out.Found) == 0 {
+	if out.Found = best.Choose(Learned(), cmp.Or(q.Most, 2)); len(out.Found) == 0 {
 		out.Why = "told already, or it says nothing more"
 	}
 	return out, nil

@@ -56,8 +56,8 @@ func (w Weights) Score(decided string, all []Feature) float64 {
 //go:embed weights.tsv
 var weightsTable string
 
-// learned returns the weights of weights.tsv.
-var learned = sync.OnceValue(func() Weights {
+// Learned returns the weights of weights.tsv. They are not to be changed.
+var Learned = sync.OnceValue(func() Weights {
 	out := Weights{}
 	for line := range strings.Lines(weightsTable) {
 		f := strings.Split(strings.TrimRight(line, "\n"), "\t")
