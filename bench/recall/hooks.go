@@ -22,11 +22,16 @@ var (
 	hooksEnglish string
 	//go:embed texts/hooks.zh.txt
 	hooksChinese string
-	// By another author, who knew what is wanted and neither the rule nor the sets above: measured, never tuned on.
+	// By another author, who knew what is wanted and neither the rule nor the sets above.
 	//go:embed texts/hooks.held.en.txt
 	hooksHeldEnglish string
 	//go:embed texts/hooks.held.zh.txt
 	hooksHeldChinese string
+	// By a third author; nothing is learned from these.
+	//go:embed texts/hooks.last.en.txt
+	hooksLastEnglish string
+	//go:embed texts/hooks.last.zh.txt
+	hooksLastChinese string
 )
 
 // hookTalk is a session that was held in a folder.
@@ -87,22 +92,53 @@ func readHookSet(name, text string) (s hookSet, err error) {
 // hookFigures are what became of prompts of a kind.
 type hookFigures struct{ asked, spoke, right int }
 
+func (f hookFigures) add(spoke, right bool) hookFigures {
+	f.asked++
+	if spoke {
+		f.spoke++
+	}
+	if spoke && right {
+		f.right++
+	}
+	return f
+}
+
+// hookSets are all sets. What the weights were learned from is measured by what was learned from the other places.
+var hookSets = []struct {
+	name, text string
+	learned    bool
+}{
+	{"English", hooksEnglish, true},
+	{"Chinese", hooksChinese, true},
+	{"English, held", hooksHeldEnglish, true},
+	{"Chinese, held", hooksHeldChinese, true},
+	{"English, last", hooksLastEnglish, false},
+	{"Chinese, last", hooksLastChinese, false},
+}
+
 // measureHooks gives each prompt as the first of a new session and looks what is told. wrong gets a line for each
 // that is not answered as it should be, unless it is nil.
 func measureHooks(ctx context.Context, w, wrong io.Writer) error {
-	fmt.Fprintf(w, "%-13s %5s %6s %6s\n", "", "asked", "spoke", "right")
-	for _, from := range []struct{ name, text string }{{"English", hooksEnglish}, {"Chinese", hooksChinese},
-		{"English, held", hooksHeldEnglish}, {"Chinese, held", hooksHeldChinese}} {
-		set, err := readHookSet(from.name, from.text)
-		if err != nil {
-			return err
-		}
-		figures, err := set.measure(ctx, wrong)
-		if err != nil {
-			return err
+	lessons, err := readHookLessons(ctx)
+	if err != nil {
+		return err
+	}
+	scores := scoreHooks(lessons)
+	figures := countHooks(scores, wrong)
+	fmt.Fprintf(w, "%-19s %5s %6s %6s\n", "", "asked", "spoke", "right")
+	for _, from := range hookSets {
+		of := figures[from.name]
+		if !from.learned {
+			set, err := readHookSet(from.name, from.text)
+			if err == nil {
+				of, err = set.measure(ctx, wrong)
+			}
+			if err != nil {
+				return err
+			}
 		}
 		for _, kind := range []string{"ask", "near", "none"} {
-			f := figures[kind]
+			f := of[kind]
 			fmt.Fprintf(w, "%-13s %-5s %5d %5.1f%%", from.name, kind, f.asked, percent(f.spoke, f.asked))
 			if kind == "ask" {
 				fmt.Fprintf(w, " %5.1f%%", percent(f.right, f.asked))
@@ -110,6 +146,7 @@ func measureHooks(ctx context.Context, w, wrong io.Writer) error {
 			fmt.Fprintln(w)
 		}
 	}
+	writeHookLine(w, scores)
 	return nil
 }
 
@@ -117,6 +154,43 @@ func percent(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) 
 
 // measure gives each prompt and counts.
 func (s hookSet) measure(ctx context.Context, wrong io.Writer) (map[string]hookFigures, error) {
+	e, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = e.Close() }() // it lives in memory, and only as long as this
+	out := map[string]hookFigures{}
+	for _, p := range s.prompts {
+		a, err := e.Find(ctx, p.query())
+		if err != nil {
+			return nil, err
+		}
+		right := slices.ContainsFunc(a.Found, func(m evidence.Found) bool { return p.isAnswer(m.Text) })
+		out[p.kind] = out[p.kind].add(len(a.Found) > 0, right)
+		if wrong != nil && right != (p.kind == "ask") {
+			fmt.Fprintf(wrong, "%s %s %s: %q %s", s.name, p.kind, p.place, p.text, a.Why)
+			p.writeFound(wrong, a.Terms, a.Found)
+		}
+	}
+	return out, nil
+}
+
+// isAnswer reports whether a message has what a prompt asks for.
+func (p hookPrompt) isAnswer(text string) bool {
+	return p.kind == "ask" && strings.Contains(text, p.evidence)
+}
+
+// writeFound ends a line of what went wrong with the words that fitted and what was found.
+func (p hookPrompt) writeFound(w io.Writer, fitted []string, found []evidence.Found) {
+	fmt.Fprint(w, " ", fitted)
+	for _, m := range found {
+		fmt.Fprintf(w, "\n    %s: %.120q", m.Role, m.Text)
+	}
+	fmt.Fprintln(w)
+}
+
+// open puts the talks into a store of their own.
+func (s hookSet) open(ctx context.Context) (*evidence.Store, error) {
 	d, err := sqlite.OpenMemory(ctx, &sqlite.Options{})
 	if err != nil {
 		return nil, err
@@ -125,7 +199,6 @@ func (s hookSet) measure(ctx context.Context, wrong io.Writer) (map[string]hookF
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = st.Close() }() // it lives in memory, and only as long as this
 	at := time.Date(2026, 10, 1, 9, 0, 0, 0, time.UTC)
 	for i, t := range s.talks {
 		at = at.Add(31 * time.Hour)
@@ -138,34 +211,14 @@ func (s hookSet) measure(ctx context.Context, wrong io.Writer) (map[string]hookF
 			return nil, err
 		}
 	}
-	e := evidence.New(d)
-	out := map[string]hookFigures{}
-	for _, p := range s.prompts {
-		folder := "/work/" + p.place
-		a, err := e.Find(ctx, evidence.Query{Prompt: p.text, Place: evidence.Place{Folders: []string{folder},
-			Has: func(f string) bool { return f == folder }}})
-		if err != nil {
-			return nil, err
-		}
-		f := out[p.kind]
-		f.asked++
-		right := slices.ContainsFunc(a.Found, func(m evidence.Found) bool { return strings.Contains(m.Text, p.evidence) })
-		if len(a.Found) > 0 {
-			f.spoke++
-			if right && p.kind == "ask" {
-				f.right++
-			}
-		}
-		out[p.kind] = f
-		if wrong != nil && (right && len(a.Found) > 0) != (p.kind == "ask") {
-			fmt.Fprintf(wrong, "%s %s: %q %s %+v %v", p.kind, p.place, p.text, a.Why, a.Facts, a.Terms)
-			for _, m := range a.Found {
-				fmt.Fprintf(wrong, "\n    %s: %.120q", m.Role, m.Text)
-			}
-			fmt.Fprintln(wrong)
-		}
-	}
-	return out, nil
+	return evidence.New(d), nil
+}
+
+// query returns what a hook asks for a prompt.
+func (p hookPrompt) query() evidence.Query {
+	folder := "/work/" + p.place
+	return evidence.Query{Prompt: p.text, Place: evidence.Place{Folders: []string{folder},
+		Has: func(f string) bool { return f == folder }}}
 }
 
 // chatterReplies are what an agent says to the work of any day.

@@ -11,6 +11,7 @@
 //	go -C bench run ./recall -kept F     the sentences of a file by what becomes of them, in figures alone
 //	go -C bench run ./recall -standing  standing instructions alone, with what is wrong in dev; the report is not written
 //	go -C bench run ./recall -hooks     what hooks tell unasked alone, with -misses what is wrong; the report is not written
+//	go -C bench run ./recall -learn-hooks  learns when hooks speak, and writes it beside the rule: some minutes
 //	go -C bench run ./recall -imported  talks imported from a tool's files alone; the report is not written
 //	go -C bench run ./recall -vectors   with the vectors of a stand-in alone; the report is not written
 //
@@ -85,6 +86,7 @@ func main() {
 	cases := flag.String("kept", "", "judge a file of cases of what stays, alone, and print figures; the report is not written")
 	stay := flag.Bool("stays", false, "measure what stays through compactions, alone; the report is not written")
 	hooks := flag.Bool("hooks", false, "measure what hooks tell unasked, alone; the report is not written")
+	teachHooks := flag.Bool("learn-hooks", false, "learn when hooks speak, and write the weights beside the rule")
 	fromFiles := flag.Bool("imported", false, "compare with talks that were imported, alone; the report is not written")
 	near := flag.Bool("vectors", false, "compare with vectors, alone; the report is not written")
 	out := flag.String("o", filepath.Join("..", "docs", "RECALL.md"), "the report")
@@ -116,6 +118,8 @@ func main() {
 				wrong = os.Stdout
 			}
 			return measureHooks(context.Background(), os.Stdout, wrong)
+		case *teachHooks:
+			return learnHooks(context.Background())
 		case *stay:
 			text, err := measureStays(context.Background())
 			fmt.Print(text)

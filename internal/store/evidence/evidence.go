@@ -1,13 +1,15 @@
 // Package evidence finds what of earlier conversations answers a prompt, for programs that were not asked: it says
-// nothing unless it is sure. Conversations are ranked first, by all words of the prompt and the rare ones most; then
-// one or two messages of the best are chosen, answers before questions.
+// nothing unless it is sure. Conversations are ranked first, by all words of the prompt and the rare ones most. Whether
+// the best one fits well enough, and which one or two of its messages are told, is judged by features with learned
+// weights: answers before questions, and what a person decided behind a proposal.
 //
-// Words it adds: place (the folders whose conversations may speak), facts (what is known about how well a conversation
-// fits), weight (of a word: how much it says, by how few conversations have it).
+// Words it adds: place (the folders whose conversations may speak), stretch (a few messages that have words of a
+// prompt), facts (what is known about how well a stretch fits), weight (of a word: how much it says, by how few
+// conversations have it; of a feature: what it counts for).
 //
 // Invariants: nothing of the asking session, of what it was forked from or of its sub-agents is found; nothing that a
 // tool returned; nothing that was told already; it reads, and writes nothing. Whether to speak is a function of facts
-// alone ([Judge]).
+// and weights alone ([Judge]); what is read does not grow with a conversation's length.
 //
 // It may not know agents, hooks, SQL or the clock.
 package evidence

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -213,27 +214,45 @@ func TestStand(t *testing.T) {
 	}
 }
 
+// One word, a long talk and too little of a prompt are no reason to speak; a rare identifier makes up for each of the
+// first two.
 func TestJudge(t *testing.T) {
-	fits := evidence.Facts{Tone: evidence.Order, Words: 5, Informative: 5, Matched: 5, Together: 4, Weight: 3,
-		Covered: 0.9}
+	w := evidence.Weights{"speak covered": 4, "speak constant": -2, "speak bar": 0.5}
 	for name, c := range map[string]struct {
-		change func(*evidence.Facts)
-		want   bool
+		together         int
+		covered          float64
+		long, identifier bool
+		want             bool
 	}{
-		"all of it":               {func(*evidence.Facts) {}, true},
-		"one word":                {func(f *evidence.Facts) { f.Together = 1 }, false},
-		"half of an order":        {func(f *evidence.Facts) { f.Covered = 0.5 }, false},
-		"half of a past question": {func(f *evidence.Facts) { f.Covered = 0.5; f.Tone = evidence.Past }, true},
-		"common words":            {func(f *evidence.Facts) { f.Weight = 0.4 }, false},
-		"a long talk":             {func(f *evidence.Facts) { f.Long = true }, false},
-		"a long talk with a name": {func(f *evidence.Facts) { f.Long = true; f.Identifier = true }, true},
-		"a name in an order":      {func(f *evidence.Facts) { f.Together = 1; f.Covered = 0.45; f.Identifier = true }, true},
-		"a name in much else":     {func(f *evidence.Facts) { f.Together = 1; f.Covered = 0.1; f.Identifier = true }, false},
+		"most of it":              {together: 2, covered: 0.7, want: true},
+		"one word":                {together: 1, covered: 0.7},
+		"one name":                {together: 1, covered: 0.7, identifier: true, want: true},
+		"half of it":              {together: 2, covered: 0.6},
+		"a name in much else":     {together: 1, covered: 0.1, identifier: true},
+		"a long talk":             {together: 2, covered: 0.7, long: true},
+		"a long talk with a name": {together: 2, covered: 0.7, long: true, identifier: true, want: true},
 	} {
-		f := fits
-		c.change(&f)
-		if got, why := evidence.Judge(f); got != c.want || why == "" {
+		f := evidence.Facts{Together: c.together, Long: c.long, Identifier: c.identifier,
+			Features: []evidence.Feature{{Name: "covered", Value: c.covered}}}
+		if got, why := evidence.Judge(f, w); got != c.want || why == "" {
 			t.Errorf("%s: %v, %q", name, got, why)
 		}
+	}
+}
+
+// Of a stretch the answer is told, and what a person decided behind a proposal, not the question or a word of thanks.
+func TestChoose(t *testing.T) {
+	r := newRig(t)
+	r.talk(scrollback.Conversation{}, "s1", "/shop", "> Which crane do we hire for the harbour?",
+		"< Options: the crane of Okafor reaches 40 metres, that of Lindqvist costs half as much.",
+		"> Okafor then, never Lindqvist again after the accident.", "< Done.", "> Thanks.")
+	a := r.find(evidence.Query{Prompt: "ask Lindqvist for a crane for the harbour, or did we rule them out?"})
+	var seqs []int64
+	for _, f := range a.Found {
+		seqs = append(seqs, f.Seq)
+	}
+	slices.Sort(seqs)
+	if !slices.Equal(seqs, []int64{2, 3}) {
+		t.Errorf("told %v: %+v", seqs, a)
 	}
 }

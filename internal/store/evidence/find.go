@@ -25,7 +25,7 @@ type Query struct {
 // Answer is what was found, and why it is told or not.
 type Answer struct {
 	Found []Found
-	Facts Facts
+	Facts Facts    // of the best stretch
 	Why   string   // to speak, or to be silent
 	Terms []string // that fitted
 }
@@ -46,13 +46,10 @@ const (
 	informative   = 0.3 // the weight from which a word says something
 	plainDiscount = 0.3 // of words of any work
 	denseUnseen   = 0.5 // of pairs of characters that nobody wrote: they may be no word
+	wordUnseen    = 0.7 // of the weight of a word that nobody wrote
+	wholeShare    = 0.3 // of the weight of words that stand elsewhere in the conversation
 	windowSeqs    = 6
-	questionShare = 0.3  // of the weight of a question
-	requestShare  = 0.8  // and of what a person says otherwise
-	askedShare    = 0.85 // of the words of a question that its answer does not repeat
-	secondShare   = 0.6  // of the score of the best message that a second one has at least
-	wordUnseen    = 0.7  // of the weight of a word that nobody wrote
-	laterShare    = 0.3  // of the score of the best message that a later answer has at least
+	fewBranches   = 400 // conversations that may have a word which tells places from each other
 )
 
 // Find returns what answers a prompt, at most q.Most messages of one conversation, best first.
@@ -61,33 +58,41 @@ func (s *Store) Find(ctx context.Context, q Query) (Answer, error) {
 	if len(p.words) == 0 {
 		return Answer{Why: "no informative word"}, nil
 	}
-	in, err := s.listScope(ctx, q.Place)
-	if err != nil || len(in) == 0 {
-		return Answer{Why: "no conversation here"}, err
+	all, err := s.consider(ctx, p, q)
+	if err != nil || len(all) == 0 {
+		return Answer{Why: "nothing here fits"}, err
 	}
-	may, err := s.newAdmission(ctx, q.Place, q.Session)
-	if err != nil {
-		return Answer{}, err
-	}
-	f := &finding{store: s, prompt: p, in: in, may: may, told: q.Told}
-	if err := f.readPostings(ctx); err != nil {
-		return Answer{}, err
-	}
-	best, err := f.readBest(ctx)
-	if err != nil || best == nil {
-		return Answer{Why: "nothing fits"}, err
-	}
-	out := Answer{Facts: best.facts, Terms: best.fitted}
-	speak, why := Judge(best.facts)
-	out.Why = why
-	if !speak {
+	best := all[0]
+	out := Answer{Facts: best.Facts, Terms: best.Terms}
+	var speak bool
+	if speak, out.Why = Judge(best.Facts, Learned()); !speak {
 		return out, nil
 	}
-	out.Found = f.choose(best, cmp.Or(q.Most, 2))
-	if len(out.Found) == 0 {
+	if out.Found = best.Choose(Learned(), cmp.Or(q.Most, 2)); len(out.Found) == 0 {
 		out.Why = "told already, or it says nothing more"
 	}
 	return out, nil
+}
+
+// Consider returns the stretches of conversations that fit a prompt best, best first and at most one of each
+// conversation. Find judges the first; the weights are learned from all.
+func (s *Store) Consider(ctx context.Context, q Query) ([]*Stretch, error) {
+	return s.consider(ctx, readPrompt(q.Prompt), q)
+}
+
+func (s *Store) consider(ctx context.Context, p prompt, q Query) ([]*Stretch, error) {
+	f := &finding{store: s, prompt: p, told: q.Told}
+	var err error
+	if f.in, err = s.listScope(ctx, q.Place); err != nil || len(f.in) == 0 {
+		return nil, err
+	}
+	if f.may, err = s.newAdmission(ctx, q.Place, q.Session); err != nil {
+		return nil, err
+	}
+	if err := f.readPostings(ctx); err != nil {
+		return nil, err
+	}
+	return f.readBest(ctx)
 }
 
 // finding is a search under way.
@@ -99,9 +104,12 @@ type finding struct {
 	told   map[Seen]bool
 
 	look    lookup
-	weights []float64 // by word
-	total   float64   // of all of them
+	weights []float64 // by word: how few conversations of the store have it
+	here    []float64 // by word: how few of the place
+	total   float64   // of all weights
 	rare    []bool    // by word: few conversations have it
+	unseen  float64   // of those that nobody wrote
+	away    float64   // how much more of the weight a conversation of another place has than any of this one
 	found   []candidate
 	finder  terms.Finder
 }
@@ -138,35 +146,66 @@ func (f *finding) readPostings(ctx context.Context) error {
 			all = max(all, int(p.Places[n-1].Branch()))
 		}
 	}
-	var hits []wordHit
+	f.findStretches(f.weighWords(postings, all, int64(common)))
+	return nil
+}
+
+// weighWords weighs each word by how many of all conversations have it, and of those of the place, and returns where
+// the words stand in the place. One that more than common messages have weighs nothing.
+func (f *finding) weighWords(postings []driver.Postings, all int, common int64) (hits []wordHit) {
+	fits := map[int64]float64{} // by branch, the weight of its rare words
 	for i, w := range f.prompt.words {
 		branches := map[int64]bool{}
-		isCommon := false
+		inPlace := 0
+		factor := 1.0
+		if w.plain {
+			factor = plainDiscount
+		}
 		for _, t := range w.terms {
-			isCommon = isCommon || postings[t].Holding > int64(common)
+			if postings[t].Holding > common {
+				factor = 0
+			}
 			for _, p := range postings[t].Places {
-				branches[p.Branch()] = true
-				if f.in[p.Branch()] {
+				number := p.Branch()
+				if f.in[number] {
 					hits = append(hits, wordHit{p, i})
+				}
+				if branches[number] {
+					continue
+				}
+				branches[number] = true
+				if f.in[number] {
+					inPlace++
 				}
 			}
 		}
-		weight := weigh(len(branches), all)
-		if isCommon {
-			weight = 0
-		}
-		if w.plain {
-			weight *= plainDiscount
-		}
+		here := factor * weigh(inPlace, len(f.in))
+		weight := factor * weigh(len(branches), all)
 		if len(branches) == 0 {
 			weight *= unseen(w)
+			f.unseen += weight
+		}
+		if len(branches) <= fewBranches {
+			for number := range branches {
+				fits[number] += weight
+			}
 		}
 		f.rare = append(f.rare, len(branches) > 0 && len(branches) <= max(leastRarity, all/rareShare))
 		f.weights = append(f.weights, weight)
+		f.here = append(f.here, here)
 		f.total += weight
 	}
-	f.findStretches(hits)
-	return nil
+	here := 0.0
+	elsewhere := 0.0
+	for number, fit := range fits {
+		if f.in[number] {
+			here = max(here, fit)
+		} else {
+			elsewhere = max(elsewhere, fit)
+		}
+	}
+	f.away = elsewhere - here
+	return hits
 }
 
 // wordHit is a place in the scope where a word of the prompt stands.
@@ -209,7 +248,7 @@ func (f *finding) findStretches(hits []wordHit) {
 				best.seq = hits[i].place.Seq()
 			}
 		}
-		best.score += 0.3 * whole
+		best.score += wholeShare * whole
 		f.found = append(f.found, best)
 		from = to
 	}
@@ -227,14 +266,17 @@ func unseen(w promptWord) float64 {
 	return wordUnseen
 }
 
-// stretch is a candidate whose messages were read.
-type stretch struct {
+// Stretch is a few messages of a conversation that have words of a prompt.
+type Stretch struct {
 	candidate
+	Facts Facts
+	Terms []string // that fitted
+
+	f            *finding
 	conversation scrollback.ConversationID
 	tool         string
 	messages     []heard
-	facts        Facts
-	fitted       []string
+	may          []Message // once they were asked for
 }
 
 // heard is a message of a person or a model, with the words of the prompt that are in it.
@@ -243,11 +285,11 @@ type heard struct {
 	text   string
 	words  []int
 	weight float64
-	names  bool // an identifier of the prompt stands in it, as it stands there
+	named  bool // an identifier of the prompt stands in it, as it stands there
 }
 
-// readBest reads the best candidates and returns the one that fits best.
-func (f *finding) readBest(ctx context.Context) (*stretch, error) {
+// readBest reads the best candidates and returns them, the one that fits best first.
+func (f *finding) readBest(ctx context.Context) ([]*Stretch, error) {
 	all := f.found[:min(len(f.found), considered)]
 	numbers := make([]int64, len(all))
 	for i, c := range all {
@@ -257,7 +299,7 @@ func (f *finding) readBest(ctx context.Context) (*stretch, error) {
 	if err != nil {
 		return nil, err
 	}
-	var best *stretch
+	var out []*Stretch
 	for _, c := range all {
 		b, live := branches[c.number]
 		if !live || b.Heir != "" {
@@ -267,15 +309,25 @@ func (f *finding) readBest(ctx context.Context) (*stretch, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s != nil && (best == nil || s.facts.Covered > best.facts.Covered+1e-9) {
-			best = s
+		if s != nil {
+			out = append(out, s)
 		}
 	}
-	return best, nil
+	slices.SortStableFunc(out, func(a, b *Stretch) int { return cmp.Compare(b.Facts.weight, a.Facts.weight) })
+	for i, s := range out {
+		rival := 0.0
+		for j, o := range out {
+			if j != i {
+				rival = max(rival, o.Facts.here)
+			}
+		}
+		s.Facts.Features = append(s.Facts.Features, Feature{"rival", rival})
+	}
+	return out, nil
 }
 
 // readStretch reads the messages of a candidate; nil if it may not speak, or was left for another branch.
-func (f *finding) readStretch(ctx context.Context, c candidate, b driver.IndexedBranch) (*stretch, error) {
+func (f *finding) readStretch(ctx context.Context, c candidate, b driver.IndexedBranch) (*Stretch, error) {
 	h, err := f.store.d.Log.ReadHead(ctx, b.Conversation)
 	if err != nil || h.Branch.ID != b.Branch {
 		return nil, err
@@ -292,7 +344,7 @@ func (f *finding) readStretch(ctx context.Context, c candidate, b driver.Indexed
 	if err != nil || len(ms) == 0 {
 		return nil, err
 	}
-	s := &stretch{candidate: c, conversation: b.Conversation, tool: tool}
+	s := &Stretch{candidate: c, f: f, conversation: b.Conversation, tool: tool}
 	covered := map[int]bool{}
 	for _, m := range ms {
 		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
@@ -309,11 +361,11 @@ func (f *finding) readStretch(ctx context.Context, c candidate, b driver.Indexed
 			}
 		}
 	}
-	s.facts = f.judgeStretch(s, covered)
-	s.facts.Long = b.Head > longMessages
+	s.Facts = f.weighFacts(s, covered)
+	s.Facts.Long = b.Head > longMessages
 	for w := range f.prompt.words {
 		if covered[w] {
-			s.fitted = append(s.fitted, f.prompt.terms[f.prompt.words[w].terms[0]])
+			s.Terms = append(s.Terms, f.prompt.terms[f.prompt.words[w].terms[0]])
 		}
 	}
 	return s, nil
@@ -335,44 +387,8 @@ func (f *finding) hear(m scrollback.Message) heard {
 		}
 	}
 	low := strings.ToLower(cut)
-	one.names = slices.ContainsFunc(f.prompt.names, func(name string) bool { return strings.Contains(low, name) })
+	one.named = slices.ContainsFunc(f.prompt.names, func(name string) bool { return strings.Contains(low, name) })
 	return one
-}
-
-// judgeStretch sums up how well a stretch fits.
-func (f *finding) judgeStretch(s *stretch, covered map[int]bool) Facts {
-	out := Facts{Tone: f.prompt.tone, Words: len(f.prompt.words)}
-	weight := 0.0
-	var all, matched []int
-	dense := 0
-	for w := range f.prompt.words {
-		all = append(all, w)
-		if f.prompt.words[w].dense {
-			dense++
-		}
-		if covered[w] {
-			weight += f.weights[w]
-			matched = append(matched, w)
-		}
-	}
-	out.Dense = 2*dense > len(all)
-	out.Informative = f.countInformative(all)
-	out.Matched = f.countInformative(matched)
-	if f.total > 0 {
-		out.Covered = weight / f.total
-	}
-	out.Weight = weight
-	for _, m := range s.messages {
-		out.Together = max(out.Together, f.countInformative(m.words))
-		if m.names {
-			for _, w := range m.words {
-				if f.prompt.words[w].name != "" && f.rare[w] {
-					out.Identifier = true
-				}
-			}
-		}
-	}
-	return out
 }
 
 // countInformative counts the words among some, ascending, that say something. Of a script without spaces the terms are
@@ -409,90 +425,3 @@ func spokenText(m scrollback.Message) string {
 	}
 	return strings.TrimSpace(text)
 }
-
-// choose returns the messages of a stretch that are told: answers before questions.
-func (f *finding) choose(s *stretch, most int) []Found {
-	anchor := s.seq
-	best := -1.0
-	for _, m := range s.messages {
-		if m.weight > best {
-			best = m.weight
-			anchor = m.Seq
-		}
-	}
-	type scored struct {
-		heard
-		score float64
-	}
-	var all []scored
-	var asked *heard // by the person, before a message
-	for i := range s.messages {
-		m := s.messages[i]
-		if m.Role == scrollback.RoleUser {
-			asked = &s.messages[i]
-		}
-		if m.Seq < anchor-1 || m.Seq > anchor+reach || s.facts.Long && !m.names || !f.saysMore(m) {
-			continue
-		}
-		score := m.weight
-		switch {
-		case m.Role == scrollback.RoleUser && isQuestion(m.text):
-			score *= questionShare
-		case m.Role == scrollback.RoleUser:
-			score *= requestShare
-		case asked != nil: // an answer says what it was asked for without its words
-			for _, w := range asked.words {
-				if !slices.Contains(m.words, w) {
-					score += askedShare * f.weights[w]
-				}
-			}
-		}
-		all = append(all, scored{m, score})
-	}
-	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
-	var out []Found
-	for i, m := range all {
-		if f.told[Seen{s.conversation, m.Seq}] {
-			if i == 0 {
-				return nil // the rest says less
-			}
-			continue
-		}
-		share := secondShare
-		if m.Role == scrollback.RoleAssistant && m.Seq > all[0].Seq && len(m.words) > 0 { // what became of it
-			share = laterShare
-		}
-		if len(out) == most || i > 0 && m.score < share*all[0].score {
-			break
-		}
-		out = append(out, Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: s.tool, Role: m.Role,
-			Text: m.text})
-	}
-	return out
-}
-
-// leastNews is how many words a message has at least that the prompt does not have.
-const leastNews = 4
-
-// saysMore reports whether a message says something that the prompt does not say.
-func (f *finding) saysMore(m heard) bool {
-	news := map[string]bool{}
-	terms.EachTerm(clipText(m.text), func(t string) bool {
-		if !slices.Contains(f.prompt.terms, t) {
-			news[t] = true
-		}
-		return len(news) < leastNews
-	})
-	return len(news) >= leastNews
-}
-
-// isQuestion reports whether a message only asks.
-func isQuestion(text string) bool {
-	if len(text) < longQuestion && questionCue().MatchString(text) {
-		return true
-	}
-	return slices.ContainsFunc([]string{"?", "？", "吗", "呢"}, func(end string) bool { return strings.HasSuffix(text, end) })
-}
-
-// longQuestion is from how many bytes on only its end says that a message asks.
-const longQuestion = 200

@@ -1,84 +1,167 @@
 package evidence
 
-// Facts are what is known about how well the best conversation fits a prompt.
+import (
+	"cmp"
+	_ "embed"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// Facts are what is known about how well a stretch of a conversation fits a prompt.
 type Facts struct {
-	Tone        Tone
-	Words       int     // of the prompt, without those about the asking
-	Informative int     // of them
-	Matched     int     // informative ones near each other
-	Together    int     // informative ones in one message
-	Weight      float64 // of what matched
-	Covered     float64 // its share of the weight of all words
-	Identifier  bool    // a rare identifier of the prompt stands in it
-	Long        bool    // the conversation has very many messages
-	Dense       bool    // the prompt is in a script without spaces: pairs across words are counted, which nobody wrote
+	Identifier bool // a rare identifier of the prompt stands in it
+	Long       bool // the conversation has very many messages
+	Dense      bool // the prompt is in a script without spaces
+	Together   int  // informative words near each other
+	Features   []Feature
+
+	weight, here float64 // of the words in it, by how few conversations of the store and of the place have them
 }
 
-// bar is what a prompt of a tone must reach.
-type bar struct {
-	covered, weight float64
-	together        int
+// Feature is what speaks for something or against it.
+type Feature struct {
+	Name  string
+	Value float64
 }
 
-// bars are tuned with `recall -hooks`: a prompt that asks about the past needs less than one that gives an order.
-var bars = map[Tone]bar{
-	Past:     {covered: 0.42, weight: 1.1, together: 2},
-	Question: {covered: 0.55, weight: 1.1, together: 2},
-	Order:    {covered: 0.6, weight: 1.7, together: 3},
-}
+// Weights are what each feature counts for, by the name of what is decided and that of the feature.
+type Weights map[string]float64
 
-// nameBars are those of prompts with a rare identifier that was found.
-var nameBars = map[Tone]bar{
-	Past:     {covered: 0.28, weight: 0.6, together: 1},
-	Question: {covered: 0.33, weight: 0.7, together: 1},
-	Order:    {covered: 0.4, weight: 0.7, together: 1},
-}
+// What is decided: to speak, and to tell a message. Each has a constant, and what the sum must reach; of a prompt in a
+// script without spaces, of which pairs of characters are counted that nobody wrote as words, this is another.
+const (
+	Speak    = "speak"
+	Tell     = "tell"
+	Constant = "constant"
+	Bar      = "bar"
+	DenseBar = "bar, dense"
+)
 
-// Judge reports whether to speak, and why or why not.
-func Judge(f Facts) (speak bool, why string) {
-	b := bars[f.Tone]
-	why = "its words fit"
-	if f.Identifier {
-		b = nameBars[f.Tone]
-		why = "a rare name fits"
+// Score sums up features.
+func (w Weights) Score(decided string, all []Feature) float64 {
+	sum := w[decided+" "+Constant]
+	for _, f := range all {
+		sum += w[decided+" "+f.Name] * f.Value
 	}
-	few := fewCovered[f.Tone]
-	if f.Dense {
-		few -= denseLess
-		if f.Identifier {
-			b.covered -= denseLess
+	return sum
+}
+
+// The weights are learned by bench/recall: go -C bench run ./recall -learn-hooks.
+//
+//go:embed weights.tsv
+var weightsTable string
+
+// Learned returns the weights of weights.tsv. They are not to be changed.
+var Learned = sync.OnceValue(func() Weights {
+	out := Weights{}
+	for line := range strings.Lines(weightsTable) {
+		f := strings.Split(strings.TrimRight(line, "\n"), "\t")
+		if line[0] == '#' || f[0] == "decided" {
+			continue
 		}
+		hundredths, err := strconv.Atoi(f[2])
+		if err != nil {
+			panic("evidence: weights.tsv: " + line)
+		}
+		out[f[0]+" "+f[1]] = float64(hundredths) / 100
 	}
-	// All that it says is said near each other, by two who speak in turn.
-	whole := f.Tone != Order && f.Covered >= wholeCovered && f.Weight >= wholeWeight
-	// Much of a long prompt is in one message.
-	much := f.Together >= muchTogether && f.Weight >= muchWeight && f.Covered >= muchCovered
+	return out
+})
+
+// Judge reports whether to speak, and why or why not. Two words that say something must be near each other, or a rare
+// identifier: one word alone is no sign of anything.
+func Judge(f Facts, w Weights) (speak bool, why string) {
+	bar := w[Speak+" "+Bar]
+	if f.Dense {
+		bar = w[Speak+" "+DenseBar]
+	}
 	switch {
 	case f.Long && !f.Identifier:
 		return false, "the conversation is long"
-	case f.Together < b.together && !(whole && f.Together >= b.together-1):
+	case f.Together < 2 && !f.Identifier:
 		return false, "too few words fit"
-	case f.Weight < b.weight:
-		return false, "the words say too little"
-	case f.Covered < b.covered && !much, f.Matched < fewMatched && !f.Identifier && f.Covered < few:
-		return false, "too much does not fit"
+	case w.Score(Speak, f.Features) < bar:
+		return false, "it does not fit well enough"
+	case f.Identifier:
+		return true, "a rare name fits"
 	}
-	return true, why
+	return true, "its words fit"
 }
 
-// What is to be covered where few informative words match: the one that is missing may be what is asked for.
-const fewMatched = 3
+// weighFacts sums up how well a stretch fits; covered are the words in it. What [finding.readBest] adds is how well
+// the others do.
+func (f *finding) weighFacts(s *Stretch, covered map[int]bool) Facts {
+	p := &f.prompt
+	var out Facts
+	var matched []int
+	var rarities []float64
+	allHere := 0.0
+	dense := 0
+	for w := range p.words {
+		if p.words[w].dense {
+			dense++
+		}
+		allHere += f.here[w]
+		if covered[w] {
+			matched = append(matched, w)
+			out.weight += f.weights[w]
+			out.here += f.here[w]
+			rarities = append(rarities, (f.weights[w]+f.here[w])/2)
+		}
+	}
+	slices.SortFunc(rarities, func(a, b float64) int { return cmp.Compare(b, a) })
+	rarities = append(rarities, 0, 0)
+	out.Dense = 2*dense > len(p.words)
+	out.Together = f.countInformative(matched)
+	asked := 0.0
+	answered := 0.0
+	for _, m := range s.messages {
+		if m.Role == scrollback.RoleUser {
+			asked = max(asked, m.weight)
+		} else {
+			answered = max(answered, m.weight)
+		}
+		out.Identifier = out.Identifier || m.named &&
+			slices.ContainsFunc(m.words, func(w int) bool { return p.words[w].name != "" && f.rare[w] })
+	}
+	total := max(f.total, tiny)
+	coveredHere := out.here / max(allHere, tiny)
+	order := oneIf(p.tone == Order)
+	out.Features = []Feature{
+		{"covered", out.weight / total},              // share of the prompt's weight
+		{"covered here", coveredHere},                // the same, by how few conversations of the place have a word
+		{"covered here, order", coveredHere * order}, // of a prompt that gives an order
+		{"weight", out.weight},
+		{"rarest", rarities[0]}, // of the words that fit
+		{"second rarest", rarities[1]},
+		{"together", math.Log1p(float64(out.Together))},
+		{"identifier", oneIf(out.Identifier)},
+		{"asked", asked},                             // the most weight in one message of a person
+		{"answered", answered},                       // and of a model
+		{"unseen", f.unseen / total},                 // share of words that nobody wrote anywhere
+		{"away", f.away / total},                     // how much better another place fits
+		{"words", math.Log1p(float64(len(p.words)))}, // and the rest: how the prompt asks
+		{"past", oneIf(p.tone == Past)},
+		{"question", oneIf(p.tone == Question)},
+		{"why", oneIf(p.asks.why)},
+		{"again", oneIf(p.asks.again)},
+		{"permission", oneIf(p.asks.permission)},
+		{"make", oneIf(p.asks.make)},
+	}
+	return out
+}
 
-// denseLess is what less is to be covered of a prompt in a script without spaces.
-const denseLess = 0.1
+// tiny is divided by instead of nothing.
+const tiny = 1e-9
 
-var fewCovered = map[Tone]float64{Past: 0.5, Question: 0.63, Order: 0.6}
-
-// What makes up for less of something else.
-const (
-	wholeCovered = 0.85
-	wholeWeight  = 1.25
-	muchTogether = 4
-	muchWeight   = 4
-	muchCovered  = 0.5
-)
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}

@@ -24,7 +24,7 @@ const (
 
 // prompt is a prompt as it is looked for.
 type prompt struct {
-	text  string
+	asks  cues // what its beginning and its end ask for
 	tone  Tone
 	words []promptWord
 	terms []string // of all words, each once
@@ -116,11 +116,11 @@ func readPrompt(text string) prompt {
 	if len(text) > maxPrompt {
 		text = strings.ToValidUTF8(text[:maxPrompt/2], "") + "\n" + strings.ToValidUTF8(text[len(text)-maxPrompt/2:], "")
 	}
-	p := prompt{text: text}
 	said := fence().ReplaceAllString(text, " ")
 	if strings.TrimSpace(said) == "" {
 		said = text
 	}
+	p := prompt{asks: readCues(said)}
 	switch {
 	case pastCue().MatchString(said):
 		p.tone = Past
