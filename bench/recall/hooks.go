@@ -211,6 +211,10 @@ func (s hookSet) open(ctx context.Context) (*evidence.Store, error) {
 			return nil, err
 		}
 	}
+	// The index follows by itself, when it may be too late for the first prompts.
+	if err := st.Audit.RebuildIndex(ctx, func(int64, int64) {}); err != nil {
+		return nil, err
+	}
 	return evidence.New(d), nil
 }
 
