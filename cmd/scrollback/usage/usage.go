@@ -102,8 +102,10 @@ func (p Page) Overview(root *kong.Node) error {
 		fmt.Fprintf(p.W, "\n%s\n", p.say(g.Name))
 		var rows [][2]string
 		for _, e := range g.Commands {
-			if help, ok := about[e.Command]; ok {
-				rows = append(rows, [2]string{e.Command, help})
+			name, _, _ := strings.Cut(e.Command, " ") // of a group
+			if help, ok := about[name]; ok {
+				rows = append(rows, [2]string{name, help})
+				delete(about, name)
 			}
 		}
 		p.rows(rows)
@@ -127,14 +129,14 @@ func (p Page) Command(n *kong.Node) error {
 		own = append(own, up.Flags...)
 	}
 	p.part(i18n.HelpFlags, flags(own))
+	if group := n.Parent; group != nil && group.DefaultCmd == n {
+		p.part(i18n.HelpAlso, siblings(n))
+	}
 	root := n
 	for root.Parent != nil {
 		root = root.Parent
 	}
 	p.part(i18n.HelpGlobalFlags, flags(root.Flags))
-	if group := n.Parent; group != nil && group.DefaultCmd == n {
-		p.part(i18n.HelpAlso, siblings(n))
-	}
 	for _, g := range Groups {
 		for _, e := range g.Commands {
 			if e.Command == Name(n) {
