@@ -124,9 +124,13 @@ func (r *summaryRecord) chooseKept(lines []carriedLine, room int64) (chosen []ca
 		}
 		all = append(slices.DeleteFunc(all, func(k carriedLine) bool { return k.rank > rankTodo && k.saysLess(l) }), l)
 	}
+	tokens := make([]int64, len(all)) // of each once: there may be thousands
+	for i, l := range all {
+		tokens[i] = int64(r.count("\n" + l.String()))
+	}
 	for reserve := int64(0); ; reserve += leastLine {
 		var over []carriedLine
-		chosen, over, used = r.fillShares(all, room-reserve)
+		chosen, over, used = r.fillShares(all, tokens, room-reserve)
 		if len(over) == 0 {
 			return chosen, "", used
 		}
@@ -141,17 +145,22 @@ func (r *summaryRecord) chooseKept(lines []carriedLine, room int64) (chosen []ca
 	}
 }
 
-// fillShares divides lines into those that fit in a room and those that do not.
-func (r *summaryRecord) fillShares(lines []carriedLine, room int64) (chosen, over []carriedLine, used int64) {
+// fillShares divides lines, whose tokens are counted, into those that fit in a room and those that do not.
+func (r *summaryRecord) fillShares(lines []carriedLine, tokens []int64, room int64) (chosen, over []carriedLine,
+	used int64) {
 	words := r.summaryForm().Words
+	var labels [ranks]int64
+	for rank := range labels {
+		labels[rank] = int64(r.count("\n" + labelOf(words, rank)))
+	}
 	labelled := [ranks]bool{}
 	taken := make([]bool, len(lines))
 	for _, own := range []bool{true, false} {
 		spent := [ranks]int64{}
 		for i, l := range lines {
-			n := int64(r.count("\n" + l.String()))
+			n := tokens[i]
 			if !labelled[l.rank] {
-				n += int64(r.count("\n" + labelOf(words, l.rank)))
+				n += labels[l.rank]
 			}
 			share := room
 			if own {
