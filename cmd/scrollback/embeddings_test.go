@@ -173,6 +173,9 @@ func TestEmbeddings(t *testing.T) {
 			}
 			vectors.set(false, nil)
 			until(t, 2*time.Minute, func() bool { return vectors.countSent("My automobile is in the garage.") == 1 })
+			until(t, time.Minute, func() bool { // it is stored a moment after it was sent
+				return !strings.Contains(run("doctor"), "have their vectors by "+form.model)
+			})
 			s.stop()
 			until(t, time.Minute, func() bool {
 				return strings.Contains(run("search", "--json", "Where did I leave the car?"), "automobile")

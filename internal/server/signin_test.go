@@ -68,7 +68,7 @@ func TestPageSignsIn(t *testing.T) {
 	do("a wrong key", chromedp.SendKeys(".door input", "sbk_wrong\r"),
 		chromedp.WaitVisible(`.door input[aria-invalid="true"]`))
 	do("signed in", chromedp.SendKeys(".door input", strings.Repeat("\b", 9)+secret+"\r"), chromedp.WaitVisible(".whose"),
-		chromedp.WaitVisible(".composer textarea"))
+		chromedp.WaitVisible(".composer textarea"), chromedp.WaitVisible(".rows .row"))
 	list, err := chromedp.Run(ctx, chromedp.Text(".rows"))
 	if err != nil || !strings.Contains(list, "Lighthouses") || strings.Contains(list, "Not for Ada") {
 		t.Errorf("the list shows %q, %v", list, err)
