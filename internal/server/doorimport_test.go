@@ -1,8 +1,10 @@
 package server_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image/color"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -257,6 +259,19 @@ func TestDoorImportRewinds(t *testing.T) {
 	s.said = s.said[:said]
 	s.last = last
 	s.ask(true)
+	s.check()
+	s.ask(false)
+	s.check()
+}
+
+// TestDoorImportPictures: a picture that was shown without the door is added with what follows it.
+func TestDoorImportPictures(t *testing.T) {
+	s := newOwnSession(t, 3)
+	s.ask(true)
+	s.at = s.at.Add(time.Minute)
+	s.write(s.at, "user", []any{map[string]any{"type": "image", "source": map[string]any{"type": "base64",
+		"media_type": "image/png", "data": base64.StdEncoding.EncodeToString(painted(t, 9, 9, color.Black))}}})
+	s.said = append(s.said, "user")
 	s.check()
 	s.ask(false)
 	s.check()

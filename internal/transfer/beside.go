@@ -135,7 +135,7 @@ func (im *importer) mayBringSoon(ctx context.Context, c *importing, e *fileMessa
 // says whether anything comes on any of them.
 func (im *importer) findBeside(ctx context.Context, c *importing, e *fileMessage) (found, ahead bool, err error) {
 	pieces := im.takeApart(e.Message)
-	if len(pieces) == 0 { // it is told beside the history
+	if len(pieces) == 0 && !hasAttachments(e.Message.Parts) { // it is told beside the history
 		c.seqs = append(c.seqs, c.newestSeq())
 		return true, true, nil
 	}
@@ -194,7 +194,7 @@ func (im *importer) findOn(ctx context.Context, c *importing, b scrollback.Branc
 		}
 	}
 	behind, found := findPieces(own, pieces, at)
-	if !found {
+	if !found || len(pieces) == 0 { // pictures alone are not compared: they wait for what follows them
 		return false, len(own) > 0, nil
 	}
 	c.seqs = append(c.seqs, own[behind-1].seq)
