@@ -21,7 +21,8 @@ const (
 // Bounds of what is told at a start.
 const (
 	newestTalks = 3
-	newestPage  = 60 // conversations that are listed at once
+	firstPage   = 8  // conversations that are listed at first
+	newestPage  = 60 // and then
 	newestPages = 10
 	endMessages = 24 // of a conversation, in which its last words are looked for
 	keptRows    = 400
@@ -34,17 +35,13 @@ const (
 // Stand returns where work stood in a place: the last request and its answer, open to-dos, what is kept, and the last
 // answers of the newest conversations, best first. Nothing, unless something was said there since a time, in Unix ms.
 func (s *Store) Stand(ctx context.Context, p Place, of Session, since int64) ([]Found, error) {
-	in, err := s.listScope(ctx, p)
-	if err != nil || len(in) == 0 {
-		return nil, err
-	}
 	may, err := s.newAdmission(ctx, p, of)
 	if err != nil {
 		return nil, err
 	}
 	var last, todos, lines, answers []Found
 	talks := 0
-	err = s.eachNewest(ctx, in, since, func(c scrollback.Conversation) (more bool, err error) {
+	err = s.eachNewest(ctx, p, since, func(c scrollback.Conversation) (more bool, err error) {
 		tool, ok, err := may.admit(ctx, c)
 		if err != nil || !ok {
 			return true, err
@@ -82,33 +79,35 @@ func (s *Store) Stand(ctx context.Context, p Place, of Session, since int64) ([]
 	return distinctFound(last, todos[:min(len(todos), keptShown)], lines[:min(len(lines), keptShown)], answers), nil
 }
 
-// eachNewest calls fn for the conversations of a scope, without sub-agents, that changed last, until it returns false
-// or they are older than a time. It looks at no more than a bound.
-func (s *Store) eachNewest(ctx context.Context, in scope, since int64,
+// eachNewest calls fn for the conversations of a place, without sub-agents, that changed last, until it returns false
+// or they are older than a time. It looks at no more than a bound, at a few first: most often they are among those.
+func (s *Store) eachNewest(ctx context.Context, p Place, since int64,
 	fn func(c scrollback.Conversation) (more bool, err error)) error {
-	q := driver.ListQuery{Limit: newestPage}
+	in := driver.FolderQuery{Folders: p.Folders}
+	q := driver.ListQuery{Limit: firstPage}
 	for range newestPages {
 		page, err := s.d.Log.ListConversations(ctx, q)
 		if err != nil || len(page) == 0 {
 			return err
 		}
+		q.Limit = newestPage
 		ids := make([]scrollback.ConversationID, len(page))
 		for i, c := range page {
 			ids[i] = c.ID
 		}
-		branches, err := s.d.Index.ListBranchesOf(ctx, ids)
+		origins, err := s.d.Log.ListOrigins(ctx, driver.OriginQuery{Conversations: ids})
 		if err != nil {
 			return err
 		}
-		here := map[scrollback.BranchID]bool{}
-		for _, b := range branches {
-			here[b.Branch] = in[b.Number]
+		here := map[scrollback.ConversationID]bool{}
+		for _, o := range origins {
+			here[o.Conversation] = here[o.Conversation] || in.HasFolder(o.Folder)
 		}
 		for _, c := range page {
 			if c.UpdatedAt < since {
 				return nil
 			}
-			if !here[c.Branch] {
+			if !here[c.ID] && !slices.ContainsFunc(c.Roots, in.HasFolder) {
 				continue
 			}
 			if more, err := fn(c); err != nil || !more {
