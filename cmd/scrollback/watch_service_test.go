@@ -33,7 +33,7 @@ func TestServiceGivesUp(t *testing.T) {
 	k := newKeeper(t)
 	k.says("one", "apples")
 	db := filepath.Join(k.data, "scrollback.db")
-	write(t, db, bytes.Repeat([]byte("this is no database. "), 1000))
+	write(t, db, bytes.Repeat([]byte("this is not a database. "), 1000))
 	if code, said := k.service(); code == 0 {
 		t.Errorf("a person's watch over a damaged store ends with 0: %s", said)
 	}

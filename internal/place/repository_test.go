@@ -67,7 +67,10 @@ func run(t *testing.T, dir string, args ...string) string {
 // remote, or another history is not.
 func TestReadRepository(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
+		if os.Getenv("SCROLLBACK_REQUIRE_SERVICES") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("git is not installed")
 	}
 	top := tree(t, nil)
 	make := func(name, text string) string {

@@ -129,7 +129,7 @@ func rowLine(text []byte, n int) int {
 	return 1 + bytes.Count(text[:starts[n][0]], []byte("\n"))
 }
 
-// isContext reports whether a text is no part of the history. What this program's hooks told the client is none.
+// isContext reports whether a text is not part of the history. What this program's hooks told the client is none.
 func (t *Table) isContext(text string) bool {
 	text = strings.TrimSpace(text)
 	return told.IsAll(text) || t.context != nil && t.context.MatchString(text) ||

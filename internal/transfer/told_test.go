@@ -83,7 +83,7 @@ func inJSON(t *testing.T, text string) []byte {
 	return b.Bytes()[1 : b.Len()-2]
 }
 
-// What hooks told an agent is no part of what a person said to it, in whatever form and file it keeps their prompts.
+// What hooks told an agent is not part of what a person said to it, in whatever form and file it keeps their prompts.
 func TestToldIsLeftOutOfEachTool(t *testing.T) {
 	for _, tool := range all.Tools() {
 		from, ok := keptIn[tool.Name()]

@@ -38,7 +38,7 @@ export default {
     api.on("after_compaction", (_, context) => {
       compacted.add(context?.sessionId);
     });
-    // startOf returns what a session was told at its start. It is no part of the session: each request has it again,
+    // startOf returns what a session was told at its start. It is not part of the session: each request has it again,
     // the same bytes, so that what the provider has cached stays good.
     const startOf = async (event, context) => {
       const id = context?.sessionId;

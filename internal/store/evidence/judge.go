@@ -74,7 +74,7 @@ var Learned = sync.OnceValue(func() Weights {
 })
 
 // Judge reports whether to speak, and why or why not. Two words that say something must be near each other, or a rare
-// identifier: one word alone is no sign of anything.
+// identifier: one word alone says nothing.
 func Judge(f Facts, w Weights) (speak bool, why string) {
 	bar := w[Speak+" "+Bar]
 	if f.Dense {
