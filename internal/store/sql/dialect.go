@@ -116,7 +116,7 @@ type Statements struct {
 	// it is the current branch, and when its newest message was stored. BranchesWorkedOn reads
 	// the numbers of all their branches, some of them twice, in texts with commas.
 	LinesWorkedOn, BranchesWorkedOn string
-	// ListedIDs are the ids of l as one JSON list, which may be empty.
+	// ListedIDs are the ids of listed as one JSON list, which may be empty.
 	ListedIDs string
 	// LastBlocks reads in each segment of the index the block that term $1 is in, if it is there:
 	// the last one that begins with it or before.

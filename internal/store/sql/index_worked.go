@@ -68,7 +68,7 @@ func (db index) workedIn(ctx context.Context, q driver.FolderQuery) (string, err
 		return "", err
 	}
 	var ids []string
-	err = db.Readers.Query(ctx, listInto(&ids), `SELECT `+db.Dialect.ListedIDs+` FROM (`+text+`) l`, args...)
+	err = db.Readers.Query(ctx, listInto(&ids), `SELECT `+db.Dialect.ListedIDs+` FROM (`+text+`) listed`, args...)
 	if err != nil || len(ids) == 0 || ids[0] == "[]" {
 		return "", err
 	}

@@ -129,7 +129,7 @@ var statements = sqlstore.Statements{
 		) SELECT coalesce(group_concat(b.n), '') FROM json_each($1) here CROSS JOIN branches b
 			WHERE b.conversation_id = here.value AND b.n > 0
 		UNION ALL SELECT coalesce(group_concat(b.n), '') FROM agents CROSS JOIN branches b WHERE b.conversation_id = agents.id AND b.n > 0`,
-	ListedIDs: `json_group_array(l.id)`,
+	ListedIDs: `json_group_array(listed.id)`,
 	LastBlocks: `SELECT b.segment, b.first_term, b.start, b.data FROM index_segments s
 		JOIN index_blocks b ON b.id = (SELECT x.id FROM index_blocks x WHERE x.segment = s.id AND x.first_term <= $1
 			ORDER BY x.first_term DESC, x.start DESC LIMIT 1)
