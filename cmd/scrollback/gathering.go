@@ -62,7 +62,7 @@ func (g *globals) gatherProgram(open *app) gather.Program {
 		Stdout: g.stdout, Stderr: g.stderr,
 		Log: g.newLogger(), Print: g.printResult, Explain: explainError, Texts: g.localeTexts(),
 		Zone: g.zone, Addr: g.set.Addr, Responds: askWhoResponds,
-		Standing: g.listStanding,
+		Standing: g.listStanding, HookServer: g.findHookServer,
 		Open: func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error {
 			switch {
 			case open != nil:

@@ -3,10 +3,24 @@ package main
 import (
 	"context"
 	"log/slog"
+	"time"
 
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/internal/hook/socket"
 	"github.com/scrollback-ai/scrollback/local"
 )
+
+// findHookServer returns whether a server looks things up for hooks. It may be busy, but greets at once.
+func (g *globals) findHookServer() gather.HookServer {
+	out := gather.HookServer{Needed: needsServer(g.set.Store)}
+	if dir, err := g.dataDir(); err == nil {
+		out.Answers = socket.Probe(g.ctx, dir, local.NameDatabase(dir, g.set.Store), hookServerTime)
+	}
+	return out
+}
+
+// hookServerTime is how long a server that is looked for may take to greet.
+const hookServerTime = 200 * time.Millisecond
 
 // answerHooks looks things up for the hooks of this machine until ctx ends. Where it cannot, they do so themselves, if
 // the database lets them.
