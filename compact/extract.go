@@ -365,7 +365,7 @@ func (j *foldJob) describeSegment(s *scrollback.Segment, lines []extractLine, do
 func (j *foldJob) chooseLines(lines []extractLine) []extractLine {
 	carries := map[string]bool{}
 	if j.summary != nil {
-		for _, l := range parseCarried(j.summary.text) {
+		for _, l := range parseCarried(j.summary.text, j.Memory) {
 			carries[strings.Join(l.clauses, "")] = true
 		}
 	}
