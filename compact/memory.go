@@ -18,7 +18,7 @@ import (
 // conversation, and safe for concurrent use. A nil one remembers nothing.
 type Memory struct {
 	mu      sync.Mutex // of the maps
-	heard   *instructionCache
+	heard   *judgements
 	extract map[string][]extractLine
 	said    map[string][]carriedLine
 	hashes  map[string][]string
@@ -45,7 +45,6 @@ type readLine struct {
 // maxLines bounds how many lines are remembered; a block is chosen from some thousands of them.
 const maxLines = 8192
 
-
 // leafFile is the size and hash of a leaf's file.
 type leafFile struct {
 	bytes  int64
@@ -57,7 +56,7 @@ const maxRemembered = 64
 
 // NewMemory makes an empty memory.
 func NewMemory() *Memory {
-	return &Memory{heard: &instructionCache{is: map[string]bool{}}, extract: map[string][]extractLine{},
+	return &Memory{heard: &judgements{of: map[spoken]judgement{}}, extract: map[string][]extractLine{},
 		said:   map[string][]carriedLine{},
 		hashes: map[string][]string{}, files: map[string][]leafFile{}, texts: map[scrollback.Ref]string{},
 		settler: kept.NewSettler(), lines: map[lineKey]*readLine{}, counts: map[string]int64{}}
