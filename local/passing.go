@@ -15,8 +15,8 @@ import (
 // Evidence looks things up in passing in what is open. It is not to be closed.
 func (s *Scrollback) Evidence() *evidence.Store { return s.evidence }
 
-// NameDatabase returns what names the database of a data folder, without where it is: programs that get the same have the
-// same one. Empty for one in memory, which is no two programs', and for what is no database.
+// NameDatabase returns what names the database of a data folder, without where it is: programs that get the same name
+// have the same one. Empty for one in memory, which no two programs share, and for what is no database.
 func NameDatabase(dir, database string) string {
 	if _, isURL := serverScheme(database); isURL {
 		sum := sha256.Sum256([]byte(database)) // it may hold a password

@@ -35,7 +35,8 @@ func (c *counted) Find(ctx context.Context, q evidence.Query) (evidence.Answer, 
 	return c.Evidence.Find(ctx, q)
 }
 
-func (c *counted) Stand(ctx context.Context, p evidence.Place, of evidence.Session, since int64) ([]evidence.Found, error) {
+func (c *counted) Stand(ctx context.Context, p evidence.Place, of evidence.Session,
+	since int64) ([]evidence.Found, error) {
 	c.asked.Add(1)
 	return c.Evidence.Stand(ctx, p, of, since)
 }
@@ -229,8 +230,8 @@ func TestHookAsksServer(t *testing.T) {
 	ask := func(when string) {
 		t.Helper()
 		n++
-		if out := h.runHook(strings.NewReader(h.prompts(fmt.Sprint(when, n))), true, nil, "prompt", "--agent", "codex"); !strings.Contains(
-			out, "2027-03-01") {
+		out := h.runHook(strings.NewReader(h.prompts(fmt.Sprint(when, n))), true, nil, "prompt", "--agent", "codex")
+		if !strings.Contains(out, "2027-03-01") {
 			t.Errorf("%s it says %q", when, out)
 		}
 	}
@@ -301,7 +302,8 @@ func TestHookAsksWatch(t *testing.T) {
 	until(t, hookPatience, func() bool {
 		return socket.Probe(t.Context(), h.data, local.NameDatabase(h.data, ""), hookPatience)
 	})
-	if out := h.runHook(strings.NewReader(h.prompts("w")), true, nil, "prompt", "--agent", "codex"); !strings.Contains(out, "2027-03-01") {
+	out := h.runHook(strings.NewReader(h.prompts("w")), true, nil, "prompt", "--agent", "codex")
+	if !strings.Contains(out, "2027-03-01") {
 		t.Errorf("it says %q", out)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {

@@ -96,15 +96,20 @@ func (a *asked) Find(ctx context.Context, q evidence.Query) (out evidence.Answer
 }
 
 // Stand implements [hook.Evidence].
-func (a *asked) Stand(ctx context.Context, p evidence.Place, of evidence.Session, since int64) ([]evidence.Found, error) {
+func (a *asked) Stand(ctx context.Context, p evidence.Place, of evidence.Session,
+	since int64) ([]evidence.Found, error) {
 	said, err := a.ask(ctx, question{Stand: &stand{newPlace(p), of, since}}, p)
-	return a.listed(ctx, said, err, func(own hook.Evidence) ([]evidence.Found, error) { return own.Stand(ctx, p, of, since) })
+	return a.listed(ctx, said, err, func(own hook.Evidence) ([]evidence.Found, error) {
+		return own.Stand(ctx, p, of, since)
+	})
 }
 
 // HandBack implements [hook.Evidence].
 func (a *asked) HandBack(ctx context.Context, of evidence.Session, said string) ([]evidence.Found, error) {
 	r, err := a.ask(ctx, question{HandBack: &handBack{of, said}}, evidence.Place{})
-	return a.listed(ctx, r, err, func(own hook.Evidence) ([]evidence.Found, error) { return own.HandBack(ctx, of, said) })
+	return a.listed(ctx, r, err, func(own hook.Evidence) ([]evidence.Found, error) {
+		return own.HandBack(ctx, of, said)
+	})
 }
 
 // listed returns the list in a reply, or what fn finds where there is none.

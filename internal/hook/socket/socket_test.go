@@ -65,8 +65,8 @@ func (s *stored) change(fails error, panics bool) {
 }
 
 func (s *stored) found() []evidence.Found {
-	return []evidence.Found{{Conversation: scrollback.ConversationID("01-" + s.name), Seq: 7, At: 1_790_000_000_000, Tool: "codex",
-		Role: scrollback.RoleAssistant, Text: "It ends <soon> & \u2028 “then”.\n" + s.name, Kind: "kept"}}
+	return []evidence.Found{{Conversation: scrollback.ConversationID("01-" + s.name), Seq: 7, At: 1_790_000_000_000,
+		Tool: "codex", Role: scrollback.RoleAssistant, Text: "It ends <soon> & \u2028 “then”.\n" + s.name, Kind: "kept"}}
 }
 
 func (s *stored) Find(ctx context.Context, q evidence.Query) (evidence.Answer, error) {
@@ -77,12 +77,14 @@ func (s *stored) Find(ctx context.Context, q evidence.Query) (evidence.Answer, e
 			return evidence.Answer{}, ctx.Err()
 		}
 	}
-	err := s.note(fmt.Sprint("find ", q.Prompt, q.Session, q.Told, q.Kept, q.Most, q.Place.Folders, q.Place.Without), q.Place)
+	err := s.note(fmt.Sprint("find ", q.Prompt, q.Session, q.Told, q.Kept, q.Most, q.Place.Folders, q.Place.Without),
+		q.Place)
 	return evidence.Answer{Found: s.found(), Why: "its words fit", Terms: []string{"lease", "吊车"},
 		Facts: evidence.Facts{Identifier: true, Together: 3}}, err
 }
 
-func (s *stored) Stand(_ context.Context, p evidence.Place, of evidence.Session, since int64) ([]evidence.Found, error) {
+func (s *stored) Stand(_ context.Context, p evidence.Place, of evidence.Session,
+	since int64) ([]evidence.Found, error) {
 	return s.found(), s.note(fmt.Sprint("stand ", p.Folders, of, since), p)
 }
 
@@ -191,8 +193,8 @@ func TestServerFails(t *testing.T) {
 	server := &stored{fails: errors.New("the database is full")}
 	start(t, dir, "own", server)
 	e, own := open(t, dir, "own", patience)
-	if _, err := e.Stand(t.Context(), evidence.Place{}, evidence.Session{}, 0); err == nil || err.Error() != "the database is full" ||
-		own.wasAsked() > 0 {
+	_, err := e.Stand(t.Context(), evidence.Place{}, evidence.Session{}, 0)
+	if err == nil || err.Error() != "the database is full" || own.wasAsked() > 0 {
 		t.Errorf("it fails with %v", err)
 	}
 	server.change(nil, true)
@@ -214,7 +216,11 @@ func TestAlone(t *testing.T) {
 	for _, store := range []string{"server 1", "", "own"} {
 		var e hook.Evidence
 		e, own = open(t, dir, store, patience)
-		if _, err := e.Find(t.Context(), evidence.Query{}); err != nil || own.wasAsked() != map[bool]int{true: 1}[store != "own"] {
+		want := 1
+		if store == "own" {
+			want = 0
+		}
+		if _, err := e.Find(t.Context(), evidence.Query{}); err != nil || own.wasAsked() != want {
 			t.Errorf("%q: %v, asked alone %d times", store, err, own.wasAsked())
 		}
 	}
@@ -390,8 +396,8 @@ func TestServerEndsWhileAsked(t *testing.T) {
 	}
 }
 
-// The socket is its owner's alone. One that a killed program left is replaced, a live one is not: who comes second waits
-// until the first ends.
+// The socket is its owner's alone. One that a killed program left is replaced, a live one is not: who comes second
+// waits until the first ends.
 func TestSocketIsOnePrograms(t *testing.T) {
 	skipWindows(t)
 	dir := t.TempDir()

@@ -68,7 +68,8 @@ func (db index) workedIn(ctx context.Context, q driver.FolderQuery) (string, err
 		return "", err
 	}
 	var ids []string
-	err = db.Readers.Query(ctx, listInto(&ids), `SELECT `+db.Dialect.ListedIDs+` FROM (`+text+`) listed`, args...)
+	all := `SELECT ` + db.Dialect.ListedIDs + ` FROM (` + text + `) listed`
+	err = db.Readers.Query(ctx, listInto(&ids), all, args...)
 	if err != nil || len(ids) == 0 || ids[0] == "[]" {
 		return "", err
 	}
@@ -76,8 +77,8 @@ func (db index) workedIn(ctx context.Context, q driver.FolderQuery) (string, err
 }
 
 // selectInFolders is the query for the conversations that were worked on in the query's folders: by where they were
-// imported from, and by the folders of their own. Each folder is looked for by itself: alternatives in one condition are
-// not read from an index alone.
+// imported from, and by the folders of their own. Each folder is looked for by itself: alternatives in one condition
+// are not read from an index alone.
 func selectInFolders(q driver.FolderQuery) (text string, args []any, err error) {
 	var origins, roots []string
 	between := func(from, to string) {
