@@ -173,8 +173,8 @@ func openEvidence(ctx context.Context, dir, store string) (hook.Evidence, error)
 	})
 }
 
-// needsServer reports whether hooks find nothing in a store unless a server looks it up for them: to connect to a database
-// server takes longer than a hook has.
+// needsServer reports whether hooks find nothing in a store unless a server looks it up for them: to connect to a
+// database server takes longer than a hook has.
 func needsServer(store string) bool { return strings.HasPrefix(store, "postgres") }
 
 // newHook returns what answers over a data folder.

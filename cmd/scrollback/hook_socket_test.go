@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -374,4 +375,62 @@ func TestHookPostgreSQL(t *testing.T) {
 	if out := ask("prompt", "codex", nil); out != "" || time.Since(began) > hookPatience {
 		t.Errorf("behind a kill it says %q, after %v", out, time.Since(began))
 	}
+}
+
+// While somebody writes, brings the store up to date or imports, a server answers hooks, and no hook changes anything.
+func TestHookAsksBusyServer(t *testing.T) {
+	h := newHooked(t)
+	h.watched()
+	h.remember()
+	served := copyData(t, h.data)
+	server := serveHooks(t, served)
+	n := 0
+	ask := func(when string) {
+		t.Helper()
+		n++
+		t.Setenv("SCROLLBACK_DATA", served)
+		asked := server.asked.Load()
+		out := h.ask("prompt", "codex", map[string]any{"session_id": fmt.Sprint(n), "cwd": h.shop, "prompt": hookPrompt})
+		if !strings.Contains(out, "2027-03-01") || server.asked.Load() == asked {
+			t.Errorf("%s it says %q", when, out)
+		}
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(filepath.Join(served, "scrollback.db"))+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	change, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := change.ExecContext(t.Context(), "CREATE TABLE later (a)"); err != nil {
+		t.Fatal(err)
+	}
+	ask("while somebody changes the tables")
+	if err := change.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 {
+		h.session(fmt.Sprintf("000000%02x-0003-4000-8000-000000000000", i), h.shop, 90*time.Hour,
+			fmt.Sprintf("Where does pilot boat %d lie?", i), strings.Repeat(fmt.Sprintf("Boat %d lies at the north quay. ", i), 100))
+	}
+	imports := command(t, served, nil, "import", "--from", "claude-code")
+	if err := imports.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- imports.Wait() }()
+	for done := false; !done; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+			done = true
+		default:
+			ask("while sessions are imported")
+		}
+	}
+	ask("afterwards")
 }

@@ -211,10 +211,12 @@ func TestServerFails(t *testing.T) {
 // Without a server, and with one of another store, a hook looks things up alone.
 func TestAlone(t *testing.T) {
 	dir := t.TempDir()
-	_, own := open(t, dir, "own", patience)
+	e, own := open(t, dir, "own", patience)
+	if _, err := e.Find(t.Context(), evidence.Query{}); err != nil || own.wasAsked() != 1 {
+		t.Errorf("without a server: %v, asked alone %d times", err, own.wasAsked())
+	}
 	start(t, dir, "own", &stored{})
 	for _, store := range []string{"server 1", "", "own"} {
-		var e hook.Evidence
 		e, own = open(t, dir, store, patience)
 		want := 1
 		if store == "own" {
