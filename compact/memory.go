@@ -60,7 +60,8 @@ func NewMemory() *Memory {
 	return &Memory{heard: &judgements{of: map[spoken]judgement{}}, extract: map[string][]extractLine{},
 		said:   map[string][]carriedLine{},
 		hashes: map[string][]string{}, files: map[string][]leafFile{}, texts: map[scrollback.Ref]string{},
-		settler: kept.NewSettler(), ends: map[scrollback.MessageID][]scrollback.Kept{}, lines: map[lineKey]*readLine{}, counts: map[string]int64{}}
+		settler: kept.NewSettler(), ends: map[scrollback.MessageID][]scrollback.Kept{},
+		lines: map[lineKey]*readLine{}, counts: map[string]int64{}}
 }
 
 // settleEnds is [kept.Settler.SettleEnds].
@@ -163,6 +164,9 @@ func (m *Memory) carriedLines(r *summaryRecord) []carriedLine {
 
 // listEndRows is [kept.ListEndRows].
 func (m *Memory) listEndRows(of *scrollback.Message) []scrollback.Kept {
+	if of.ID == "" {
+		return kept.ListEndRows(of)
+	}
 	m.mu.Lock()
 	out, ok := m.ends[of.ID]
 	m.mu.Unlock()
