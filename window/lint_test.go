@@ -286,7 +286,8 @@ func TestReuse(t *testing.T) {
 	once.Items = append(once.Items[:len(once.Items):len(once.Items)], scrollback.Item{Kind: scrollback.KindRequestOnly,
 		Layer: scrollback.LayerRequestOnly,
 		Role:  scrollback.RoleUser, Parts: scrollback.Parts{text("web")}, Weight: scrollback.Weight{Tokens: 5}})
-	if got := window.TakeFingerprint(once, nil).Mark(); got.Hash != mark.Hash || got.Items != mark.Items || got.Tokens != mark.Tokens {
+	if got := window.TakeFingerprint(once, nil).Mark(); got.Hash != mark.Hash || got.Items != mark.Items ||
+		got.Tokens != mark.Tokens {
 		t.Errorf("what is for one request only is marked: %+v", got)
 	}
 }
