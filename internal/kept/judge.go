@@ -45,8 +45,8 @@ func readSentence(sentence string) *reading {
 	}
 	r.folded = foldText(s, dense)
 	if strings.ContainsAny(s, quoteMarks) {
-		r.folded = quoted.ReplaceAllString(r.folded, "")
-		r.text = quoted.ReplaceAllString(r.text, "“”")
+		r.folded = quoted().ReplaceAllString(r.folded, "")
+		r.text = quoted().ReplaceAllString(r.text, "“”")
 	}
 	r.found = findings{
 		asks:     isQuestion(s),
