@@ -57,7 +57,7 @@ func TestProgramLinksNoLookupOfMethods(t *testing.T) {
 	if !slices.Contains(dependencies(t, "cmd/scrollback"), "html/template") {
 		t.Error("without its tag the program links no templates either: the tag is not needed any more")
 	}
-	for _, name := range []string{".goreleaser.yaml", "deploy/Dockerfile"} {
+	for _, name := range []string{".goreleaser.yaml", "deploy/Dockerfile", "deploy/build"} {
 		text, err := os.ReadFile(filepath.Join("../..", name))
 		if err != nil {
 			t.Fatal(err)
