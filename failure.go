@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
@@ -126,7 +127,7 @@ func NewSentence(text TextID, args ...any) Sentence {
 	if format != string(text) {
 		t.ID = text
 	}
-	for _, v := range verb.FindAllString(format, -1) {
+	for _, v := range verb().FindAllString(format, -1) {
 		if strings.HasSuffix(v, "%") || len(t.Args) == len(args) {
 			continue
 		}
@@ -155,11 +156,11 @@ func (t Sentence) In(l i18n.Language) string {
 		format, _ = l.Format(t.ID, t.Format)
 	}
 	next := 0
-	return verb.ReplaceAllStringFunc(format, func(v string) string {
+	return verb().ReplaceAllStringFunc(format, func(v string) string {
 		if strings.HasSuffix(v, "%") {
 			return "%"
 		}
-		if m := verb.FindStringSubmatch(v); m[1] != "" {
+		if m := verb().FindStringSubmatch(v); m[1] != "" {
 			next, _ = strconv.Atoi(m[1])
 			next--
 		}
@@ -171,7 +172,9 @@ func (t Sentence) In(l i18n.Language) string {
 }
 
 // verb is a place for a value in a format.
-var verb = regexp.MustCompile(`%(?:\[(\d+)\])?[-+# 0-9.]*[a-zA-Z%]`)
+var verb = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`%(?:\[(\d+)\])?[-+# 0-9.]*[a-zA-Z%]`)
+})
 
 func valueOf(verb string, arg any) Sentence {
 	switch v := arg.(type) {

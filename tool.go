@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
@@ -15,7 +16,9 @@ const (
 )
 
 // toolName is what every wire takes.
-var toolName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
+var toolName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
+})
 
 // Tool is a function a model may call. Parameters is a JSON Schema.
 type Tool struct {
@@ -40,7 +43,7 @@ type ToolForm struct {
 }
 
 // IsToolName reports whether every model's server takes a name for a tool.
-func IsToolName(name string) bool { return toolName.MatchString(name) }
+func IsToolName(name string) bool { return toolName().MatchString(name) }
 
 // CheckTools returns an error if a client's tools cannot be used, and fills in
 // parameters that are missing.

@@ -11,29 +11,32 @@ import (
 // cueFinder is an expression that is tried only where a text has one of its cues: most
 // sentences have none, and looking for those takes a twentieth of the time.
 type cueFinder struct {
-	*regexp.Regexp
-	cues [256][]string // by their first byte, of either case
+	expression func() *regexp.Regexp
+	cues       func() *[256][]string // by their first byte, of either case
 }
 
 // findByCues makes a Finder of cues, which are in lower case and separated by |. Every match of the
 // expression holds one of them, in either case.
-func findByCues(cues, expression string) *cueFinder {
-	f := &cueFinder{Regexp: regexp.MustCompile(expression)}
-	for cue := range strings.SplitSeq(cues+"|\u017f|\u212a", "|") { // the last two are an s and a k to an expression
-		f.cues[cue[0]] = append(f.cues[cue[0]], cue)
-		if c := cue[0]; 'a' <= c && c <= 'z' {
-			f.cues[c-'a'+'A'] = append(f.cues[c-'a'+'A'], cue)
+func findByCues(cues string, expression func() *regexp.Regexp) *cueFinder {
+	return &cueFinder{expression, sync.OnceValue(func() *[256][]string {
+		var out [256][]string
+		for cue := range strings.SplitSeq(cues+"|\u017f|\u212a", "|") { // the last two are an s and a k to an expression
+			out[cue[0]] = append(out[cue[0]], cue)
+			if c := cue[0]; 'a' <= c && c <= 'z' {
+				out[c-'a'+'A'] = append(out[c-'a'+'A'], cue)
+			}
 		}
-	}
-	return f
+		return &out
+	})}
 }
 
 // FoundIn reports whether the expression is found in a text.
 func (f *cueFinder) FoundIn(text string) bool {
+	cues := f.cues()
 	for i := range len(text) {
-		for _, cue := range f.cues[text[i]] {
+		for _, cue := range cues[text[i]] {
 			if beginsWithCue(text[i:], cue) {
-				return f.MatchString(text)
+				return f.expression().MatchString(text)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/compact/summary"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/kept"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/terms"
@@ -43,22 +44,22 @@ var (
 	outcomes = findByCues(`because|cause|found|turn|fix|fail|error|result|instead|means|chose|agreed|confirmed|missing|broke`+
 		`|crash|decid|decis|switched|exception|undefined|not set|panic|cannot`+
 		`|因为|原因|发现|结果|失败|错误|报错|修复|改为|改成|改用|结论|说明|确认|选择|决定|缺少|崩溃|超时`,
-		`(?i)\b(because|caused?|found|turn(s|ed) out|fix|fixed|failed|fails|failing|failure|errors?|result|instead|means|`+
+		lazyregexp.New(`(?i)\b(because|caused?|found|turn(s|ed) out|fix|fixed|failed|fails|failing|failure|errors?|result|instead|means|`+
 			`chose|agreed|confirmed|missing|broken?|crash(es|ed)?|decided|decision|switched|exception|undefined|not set|panic|`+
-			`panics|cannot)\b|因为|原因|发现|结果|失败|错误|报错|修复|改为|改成|改用|结论|说明|确认|选择|决定|缺少|崩溃|超时`)
+			`panics|cannot)\b|因为|原因|发现|结果|失败|错误|报错|修复|改为|改成|改用|结论|说明|确认|选择|决定|缺少|崩溃|超时`))
 	// preambles begin sentences that announce something, or offer it.
 	preambles = findByCues(
 		`let me|let's|i'll|i will|i am going|i'm going|i can|would you|do you|shall i|should i|here is|here are|here's|sure|certainly`+
 			`|of course|great|feel free|if you|让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是`,
-		`(?i)^\W*(let me|let's|i'll|i will|i am going to|i'm going to|i can|would you|do you want|shall i|should i|here (is|are)|here's|sure\b|certainly|of course|great\b|feel free|if you)`+
-			`|^(让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是)`,
+		lazyregexp.New(`(?i)^\W*(let me|let's|i'll|i will|i am going to|i'm going to|i can|would you|do you want|shall i|should i|here (is|are)|here's|sure\b|certainly|of course|great\b|feel free|if you)`+
+			`|^(让我|我来|我会|我将|当然|需要我|要不要我|如果你|如果您|如需|下面是|以下是)`),
 	)
 )
 
 // courtesies are the words of greetings, thanks and assent; polite are those of Chinese,
 // where words are not separated, the longer ones first.
 var (
-	courtesies = func() map[string]bool {
+	courtesies = sync.OnceValue(func() map[string]bool {
 		out := map[string]bool{}
 		for w := range strings.FieldsSeq(`hi hello hey there good morning afternoon evening night day thanks thank you a lot so much very you're youre ` +
 			`welcome ok okay sure great nice cool perfect awesome excellent wonderful lovely yes no problem yep yeah nope please bye goodbye see ` +
@@ -68,7 +69,7 @@ var (
 			out[w] = true
 		}
 		return out
-	}()
+	})
 	polite = strings.NewReplacer(pairWords(`如果有其他问题 如有其他问题 如果有问题 如有问题 随时告诉我 随时问我 随时联系我 请告诉我 ` +
 		`希望这对你有帮助 希望对你有帮助 很高兴能帮到你 你好 您好 大家好 早上好 下午好 晚上好 早安 晚安 谢谢 感谢 多谢 辛苦 不客气 不用谢 没关系 没问题 好的 可以 行 ` +
 		`嗯 哦 哈 收到 明白 知道 了解 当然 对的 是的 没错 不错 很好 太好 太棒 好 对 是 棒 厉害 再见 拜拜 继续 麻烦 请 您 你 我 了 吧 啊 呀 呢 哒 的 非常 真 太 都`)...)
@@ -91,7 +92,7 @@ func isIdle(text string) bool {
 		return false
 	}
 	for w := range strings.FieldsSeq(same.NormalForm(polite.Replace(text))) {
-		if !courtesies[w] {
+		if !courtesies()[w] {
 			return false
 		}
 	}

@@ -14,7 +14,7 @@ func TestCuesMissNothing(t *testing.T) {
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			found := 0
-			say := rapid.StringMatching(strings.ReplaceAll(f.String(), `\b`, ""))
+			say := rapid.StringMatching(strings.ReplaceAll(f.expression().String(), `\b`, ""))
 			rapid.Check(t, func(r *rapid.T) {
 				s := say.Draw(r, "match")
 				switch rapid.IntRange(0, 3).Draw(r, "case") {
@@ -25,7 +25,7 @@ func TestCuesMissNothing(t *testing.T) {
 				case 2:
 					s += " and more"
 				}
-				if !f.MatchString(s) {
+				if !f.expression().MatchString(s) {
 					return
 				}
 				if found++; !f.FoundIn(s) {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/recall"
 	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/model"
@@ -388,7 +388,7 @@ func (lt *liveTurn) newEmptyError(ctx context.Context) error {
 const maxFaults = 3
 
 // passing are words of faults that pass, whatever is sent.
-var passing = regexp.MustCompile(
+var passing = lazyregexp.New(
 	`(?i)overload|unavailable|loading|capacity|time(?:d )?[ -]?out|too many|busy|maintenance|temporar|out of memory|\(status (?:408|409|425|429|502|503|504|529)\)`,
 )
 
@@ -397,7 +397,7 @@ var passing = regexp.MustCompile(
 // a fault of their own.
 func (lt *liveTurn) judgeRepeated(f *scrollback.Failure) {
 	if f.Permanent || !f.Upstream || f.Code != scrollback.Unavailable || f.Advice != scrollback.AdviceRetry ||
-		f.Cause == "" || passing.MatchString(f.Message+" "+f.Cause) {
+		f.Cause == "" || passing().MatchString(f.Message+" "+f.Cause) {
 		return
 	}
 	from := lt.findSuspect()

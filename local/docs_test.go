@@ -48,6 +48,9 @@ func TestDocumentedCode(t *testing.T) {
 	}
 }
 
+// mostProgram is how large a small program with the library may be, stripped, in bytes. It is 24 MB on Linux.
+const mostProgram = 26e6
+
 // runProgram builds a program against this module and runs it twice in a folder of its
 // own.
 func runProgram(t *testing.T, program string) {
@@ -60,6 +63,13 @@ func runProgram(t *testing.T, program string) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", binary,
 		source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > mostProgram {
+		t.Errorf("a small program is %.1f MB, stripped; at most %.0f should be", float64(info.Size())/1e6, mostProgram/1e6)
 	}
 	for range 2 {
 		run := exec.CommandContext(t.Context(), binary)

@@ -2,18 +2,18 @@ package model
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 var (
 	// nameTail is what some models write behind a tool's name: the token that follows it in
 	// their template, or the number of the call.
-	nameTail = regexp.MustCompile(`(?:<\|.*|:\d+)$`)
+	nameTail = lazyregexp.New(`(?:<\|.*|:\d+)$`)
 	// nameHead is the group of tools that a name is put under.
-	nameHead = regexp.MustCompile(`^.*(?:[.:/]|__)`)
+	nameHead = lazyregexp.New(`^.*(?:[.:/]|__)`)
 )
 
 // MatchTool returns the name of the one tool that a model meant with a name which no tool has:
@@ -25,8 +25,8 @@ func MatchTool(tools []scrollback.Tool, name string) string {
 			return name
 		}
 	}
-	cut := nameTail.ReplaceAllString(strings.TrimSpace(name), "")
-	for _, spelled := range []string{cut, nameHead.ReplaceAllString(cut, "")} {
+	cut := nameTail().ReplaceAllString(strings.TrimSpace(name), "")
+	for _, spelled := range []string{cut, nameHead().ReplaceAllString(cut, "")} {
 		found := ""
 		for _, t := range tools {
 			if foldName(t.Name) == foldName(spelled) && foldName(spelled) != "" {

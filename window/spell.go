@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -26,7 +27,7 @@ func newSpeller(d scrollback.Dialect, tools []scrollback.Tool) *speller {
 
 // spellings are the patterns of all dialects, compiled once: every window is written
 // and judged with them.
-var spellings = func() map[string]*regexp.Regexp {
+var spellings = sync.OnceValue(func() map[string]*regexp.Regexp {
 	out := map[string]*regexp.Regexp{"": nil}
 	for _, d := range Dialects() {
 		for _, s := range []string{d.CallID, d.CallName, d.SpeakerName} {
@@ -36,11 +37,11 @@ var spellings = func() map[string]*regexp.Regexp {
 		}
 	}
 	return out
-}()
+})
 
 // compilePattern returns nil for an empty one, which accepts anything.
 func compilePattern(s string) *regexp.Regexp {
-	if p, ok := spellings[s]; ok {
+	if p, ok := spellings()[s]; ok {
 		return p
 	}
 	return regexp.MustCompile(s)

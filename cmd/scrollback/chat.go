@@ -4,10 +4,6 @@ import (
 	"context"
 	"log"
 	"os"
-	"reflect"
-	"strings"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -32,15 +28,13 @@ type resume string
 
 const whichever = "?"
 
-// Decode implements kong.MapperValue.
-func (r *resume) Decode(ctx *kong.DecodeContext) error {
+// Take implements line.Taker.
+func (r *resume) Take(next string, there bool) (took bool) {
 	*r = whichever
-	next := ctx.Scan.Peek()
-	if text, ok := next.Value.(string); ok && next.Type != kong.EOLToken &&
-		(next.Type == kong.FlagValueToken || !strings.HasPrefix(text, "-")) {
-		*r = resume(reflect.ValueOf(ctx.Scan.Pop().Value).String())
+	if there {
+		*r = resume(next)
 	}
-	return nil
+	return there
 }
 
 // Run implements the command.

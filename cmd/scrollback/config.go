@@ -6,20 +6,17 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/line"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // checkNotEmpty refuses what was named and is empty: another place would be taken silently.
-func checkNotEmpty(parsed *kong.Context, data string) error {
-	for _, p := range parsed.Path {
-		if p.Flag != nil && p.Flag.Name == "data" && data == "" {
-			return scrollback.ParamErrorf("scrollback", "data", i18n.DataFlagEmpty)
-		}
+func checkNotEmpty(l *line.Line, data string) error {
+	if l.Given("data") && data == "" {
+		return scrollback.ParamErrorf("scrollback", "data", i18n.DataFlagEmpty)
 	}
 	return nil
 }

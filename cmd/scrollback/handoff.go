@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/agents"
 	"github.com/scrollback-ai/scrollback/internal/handoff"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	places "github.com/scrollback-ai/scrollback/internal/place/known"
 	"github.com/scrollback-ai/scrollback/internal/recall/catchup"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
@@ -393,14 +393,14 @@ func changeTo(folder string) string {
 }
 
 // plainWord is a word that no shell changes.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+-]+$`)
+var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:=@%+-]+$`)
 
 // quoteWords writes words as a shell reads them.
 func quoteWords(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		switch {
-		case plainWord.MatchString(w):
+		case plainWord().MatchString(w):
 			out[i] = w
 		case runtime.GOOS == "windows":
 			out[i] = `"` + w + `"`

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"io"
 	"os"
 	"slices"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/complete"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/line"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/internal/clients"
@@ -25,27 +25,27 @@ type helpCmd struct {
 }
 
 // Run implements the command.
-func (c *helpCmd) Run(ctx *kong.Context) error {
-	about, err := kong.Trace(ctx.Kong, c.Command)
-	if err == nil {
-		err = about.Error
-	}
-	if err != nil && about != nil {
+func (c *helpCmd) Run(g *globals, l *line.Line) error {
+	about, err := l.Root.Trace(c.Command)
+	if err != nil {
 		return scrollback.ParamErrorf("scrollback", "command", "%s", usage.MeantAt(err, about))
 	}
-	if err != nil {
-		return scrollback.ParamErrorf("scrollback", "command", "%w", err)
-	}
-	return explainUsage(kong.HelpOptions{}, about)
+	return explainUsage(g.stdout, about)
 }
 
-// explainUsage prints help for the command that ctx selects, or the overview.
-func explainUsage(_ kong.HelpOptions, ctx *kong.Context) error {
-	p := usage.Page{W: ctx.Stdout, Width: terminalWidth(ctx.Stdout), Language: i18n.Language(localeLanguage())}
-	if node := ctx.Selected(); node != nil {
+// explainUsage prints help for the command that a line selects, or the overview.
+func explainUsage(w io.Writer, l *line.Line) error {
+	explainCommands(l.Root)
+	p := usage.Page{W: w, Width: terminalWidth(w), Language: i18n.Language(localeLanguage())}
+	if node := l.Selected(); node != nil {
 		return p.Command(node)
 	}
-	return p.Overview(ctx.Model.Node)
+	return p.Overview(l.Root)
+}
+
+// explainCommands puts the help of all commands in place of its names. Only who prints it waits for that.
+func explainCommands(root *line.Node) {
+	usage.Explain(i18n.Language(localeLanguage()), root, helpLists())
 }
 
 // helpLists returns what the help lists: of formats, keepers are the tools whose conversations are looked for
@@ -77,8 +77,9 @@ func speaksChinese() bool { return localeLanguage() == words.Chinese }
 type manCmd struct{}
 
 // Run implements the command.
-func (manCmd) Run(g *globals, ctx *kong.Context) error {
-	return usage.Page{W: g.stdout, Language: i18n.Language(localeLanguage())}.Man(ctx.Model.Node,
+func (manCmd) Run(g *globals, l *line.Line) error {
+	explainCommands(l.Root)
+	return usage.Page{W: g.stdout, Language: i18n.Language(localeLanguage())}.Man(l.Root,
 		"scrollback "+programVersion(),
 		manualDate(os.Getenv("SOURCE_DATE_EPOCH")))
 }
@@ -97,11 +98,12 @@ type completeCmd struct {
 
 // Run implements the command. What cannot be looked up is not offered, and nothing is said
 // about it: somebody is typing.
-func (c *completeCmd) Run(g *globals, ctx *kong.Context) error {
-	line := c.Words
-	if len(line) > 0 && line[0] == "--" {
-		line = line[1:]
+func (c *completeCmd) Run(g *globals, l *line.Line) error {
+	words := c.Words
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
 	}
+	explainCommands(l.Root)
 	sources := complete.Sources{Conversations: func() (out []complete.Choice) {
 		_ = g.withExisting(func(a *app) error {
 			items, _, err := a.List(g.ctx, scrollback.ListQuery{Limit: scrollback.ListMax})
@@ -122,7 +124,7 @@ func (c *completeCmd) Run(g *globals, ctx *kong.Context) error {
 		})
 		return out
 	}}
-	return sources.Write(g.stdout, ctx.Model.Node, line)
+	return sources.Write(g.stdout, l.Root, words)
 }
 
 // aboutWidth is how much of a title stands beside an id, in columns.

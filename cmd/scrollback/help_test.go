@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/line"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 )
@@ -136,12 +135,9 @@ func TestHelpNamesFormats(t *testing.T) {
 func TestHelpIsWhole(t *testing.T) {
 	t.Parallel()
 	var c commands
-	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Vars{"version": ""})
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := line.Read(&c, "scrollback")
 	var there, told []string
-	for _, n := range parser.Model.Leaves(true) {
+	for _, n := range root.Leaves(true) {
 		there = append(there, usage.Name(n))
 	}
 	for _, g := range usage.Groups {
@@ -194,12 +190,9 @@ func TestNearest(t *testing.T) {
 // Every command, flag and argument is explained in Chinese, in rows that fit.
 func TestHelpInChinese(t *testing.T) {
 	var c commands
-	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Vars{"version": ""})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var walk func(n *kong.Node)
-	walk = func(n *kong.Node) {
+	root := line.Read(&c, "scrollback")
+	var walk func(n *line.Node)
+	walk = func(n *line.Node) {
 		if n.Parent != nil && !usage.Known(n.Help) {
 			t.Errorf("%s: no Chinese for %q", n.Name, n.Help)
 		}
@@ -217,9 +210,9 @@ func TestHelpInChinese(t *testing.T) {
 			walk(child)
 		}
 	}
-	walk(parser.Model.Node)
+	walk(root)
 	t.Setenv("LC_ALL", "zh_CN.UTF-8")
-	for _, n := range append(parser.Model.Leaves(true), parser.Model.Node) {
+	for _, n := range append(root.Leaves(true), root) {
 		var out, errs bytes.Buffer
 		args := append(strings.Fields(usage.Name(n)), "--help")
 		if code := runProgram(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {

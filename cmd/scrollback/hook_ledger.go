@@ -38,7 +38,7 @@ type hookEventCmd struct {
 }
 
 // Run implements the command.
-func (hookEventCmd) Run() error { return nil }
+func (hookEventCmd) Run(*globals) error { return nil }
 
 // withLedger runs fn over the ledger of the data folder; made says that one is made where there is none, else fn gets
 // nil.

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -21,6 +20,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/agents"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/install"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/terminal"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 )
@@ -161,7 +161,7 @@ var (
 	newestClaude = 2
 )
 
-var versionNumbers = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)`)
+var versionNumbers = lazyregexp.New(`(\d+)\.(\d+)\.(\d+)`)
 
 // askClaude returns which version Claude Code says that it is; nil if it cannot be asked.
 func askClaude(ctx context.Context) (is []int) {
@@ -171,7 +171,7 @@ func askClaude(ctx context.Context) (is []int) {
 	cmd.Env = append(os.Environ(), "DISABLE_AUTOUPDATER=1", "SCROLLBACK_HOOKS=off")
 	cmd.WaitDelay = time.Second // what it has started may hold its output
 	said, err := cmd.Output()
-	found := versionNumbers.FindStringSubmatch(string(said))
+	found := versionNumbers().FindStringSubmatch(string(said))
 	if err != nil || found == nil {
 		return nil
 	}

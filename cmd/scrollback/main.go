@@ -16,11 +16,10 @@ import (
 	"time"
 	_ "time/tzdata" // for time zones where the system knows none
 
-	"github.com/alecthomas/kong"
-
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/line"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/migrate"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/engine/watch"
@@ -40,18 +39,18 @@ func main() {
 
 // globals are the flags of every command, before or after its name.
 type globals struct {
-	Config         string           `help:"config-file" placeholder:"FILE"`
-	Data           string           `help:"folder-holds-data" placeholder:"DIR"`
-	Store          string           `help:"database" placeholder:"URL"`
-	Objects        string           `help:"where-bytes-artifacts-kept" placeholder:"URL"`
-	Model          string           `help:"model-ask" placeholder:"NAME"`
-	Limit          int64            `help:"window-model-tokens-place-own" placeholder:"TOKENS"`
-	Effort         string           `help:"how-much-model-thinks-before-answers" placeholder:"LEVEL"`
-	SummaryTimeout string           `help:"how-long-request-does-not-fit-waits" placeholder:"TIME"`
-	Root           []string         `help:"folder-conversations-may-work" placeholder:"DIR" sep:"none"`
-	TZ             string           `name:"tz" help:"time-zone-days-meant-times-shown" placeholder:"ZONE"`
-	JSON           bool             `help:"print-json-as-api-does" name:"json"`
-	Version        kong.VersionFlag `help:"print-version"`
+	Config         string   `help:"config-file" placeholder:"FILE"`
+	Data           string   `help:"folder-holds-data" placeholder:"DIR"`
+	Store          string   `help:"database" placeholder:"URL"`
+	Objects        string   `help:"where-bytes-artifacts-kept" placeholder:"URL"`
+	Model          string   `help:"model-ask" placeholder:"NAME"`
+	Limit          int64    `help:"window-model-tokens-place-own" placeholder:"TOKENS"`
+	Effort         string   `help:"how-much-model-thinks-before-answers" placeholder:"LEVEL"`
+	SummaryTimeout string   `help:"how-long-request-does-not-fit-waits" placeholder:"TIME"`
+	Root           []string `help:"folder-conversations-may-work" placeholder:"DIR" sep:"none"`
+	TZ             string   `name:"tz" help:"time-zone-days-meant-times-shown" placeholder:"ZONE"`
+	JSON           bool     `help:"print-json-as-api-does" name:"json"`
+	Version        bool     `help:"print-version"`
 
 	set   config.Settings
 	zone  *time.Location // of --tz, or that of the machine
@@ -133,29 +132,25 @@ func runProgram(ctx context.Context, args []string, stdin io.Reader, stdout, std
 	c.stdout = stdout
 	c.stderr = stderr
 	c.logs = terminal.NewLogs(stderr)
-	exited := -1
-	parser, err := kong.New(&c, kong.Name("scrollback"), kong.Writers(stdout, stderr),
-		kong.Vars{"version": versionLine()}, kong.Help(explainUsage),
-		kong.Description("What scrolls out of the context window is never lost."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(func(code int) { exited = code }))
-	if err != nil {
-		fmt.Fprintln(stderr, "scrollback:", err)
-		return 1
-	}
-	usage.Explain(i18n.Language(localeLanguage()), parser.Model.Node, helpLists())
+	root := line.Read(&c, "scrollback")
 	bare := len(args) == 0
 	if bare {
 		args = []string{"--help"}
 	}
-	parsed, err := parser.Parse(args)
-	if exited >= 0 {
+	parsed, err := root.Trace(args)
+	switch {
+	case err != nil:
+	case parsed.Help:
+		err = explainUsage(stdout, parsed)
 		if bare {
 			c.sayGone()
 		}
-		return exited // --help
-	}
-	if terminal.IsUnread(err) {
-		return 0
+		return exitOfText(err)
+	case c.Version:
+		_, err = fmt.Fprintln(stdout, versionLine())
+		return exitOfText(err)
+	default:
+		err = parsed.Check()
 	}
 	if err != nil {
 		texts := localeLanguage()
@@ -171,8 +166,7 @@ func runProgram(ctx context.Context, args []string, stdin io.Reader, stdout, std
 		}
 	}
 	if err == nil {
-		err = parsed.Run(&c.globals, migrate.Program{Ctx: ctx, JSON: c.JSON, Texts: c.localeTexts(),
-			Stderr: stderr, Log: c.newLogger, Print: c.printResult})
+		err = c.run(parsed)
 	}
 	if code := exitError(0); errors.As(err, &code) {
 		return int(code)
@@ -190,6 +184,30 @@ func runProgram(ctx context.Context, args []string, stdin io.Reader, stdout, std
 		return scrollback.ExitCodeOf(err)
 	}
 	return 0
+}
+
+// exitOfText returns the exit code of a text that was printed to be read: whoever has stopped reading has read it.
+func exitOfText(err error) int {
+	if err != nil && !terminal.IsUnread(err) {
+		return 1
+	}
+	return 0
+}
+
+// run runs the command of a line.
+func (g *globals) run(l *line.Line) error {
+	switch command := l.Selected().Command().(type) {
+	case interface{ Run(g *globals) error }:
+		return command.Run(g)
+	case interface {
+		Run(g *globals, l *line.Line) error
+	}:
+		return command.Run(g, l)
+	case *migrate.Migrate:
+		return command.Run(migrate.Program{Ctx: g.ctx, JSON: g.JSON, Texts: g.localeTexts(), Stderr: g.stderr,
+			Log: g.newLogger, Print: g.printResult})
+	}
+	return fmt.Errorf("%s is no command", usage.Name(l.Selected()))
 }
 
 // half are the commands that leave something half done when nobody reads their output any

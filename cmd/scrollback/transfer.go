@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/terminal"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
@@ -369,7 +369,7 @@ var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name
 	{".mtm", "mtm"}, {".ipynb", "ipynb"}}
 
 // fileEnding is what a person takes for the kind of a file, unlike the date in talk.2026-11-27.
-var fileEnding = regexp.MustCompile(`^\.[A-Za-z][A-Za-z0-9]*$`)
+var fileEnding = lazyregexp.New(`^\.[A-Za-z][A-Za-z0-9]*$`)
 
 // fileFormat returns the format that a file's name stands for: a bundle if it has no ending. A person
 // who gives it another ending does not expect a bundle in it.
@@ -381,7 +381,7 @@ func fileFormat(name string) (string, error) {
 		}
 		endings = append(endings, f.ending)
 	}
-	if ending := filepath.Ext(name); fileEnding.MatchString(ending) {
+	if ending := filepath.Ext(name); fileEnding().MatchString(ending) {
 		return "", scrollback.ParamErrorf("scrollback", "output",
 			i18n.FormatIsNotExported,
 			ending, strings.Join(endings, ", "))

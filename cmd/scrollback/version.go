@@ -2,11 +2,12 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"time"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // number is the release that this source is of, or was made from: the newest section of CHANGELOG.
@@ -18,7 +19,7 @@ var release string
 
 // pseudo is the version that the go command gives a commit that has no tag: the commit, and whether
 // files were changed since.
-var pseudo = regexp.MustCompile(`\d{14}-([0-9a-f]{12})(?:\+(dirty))?$`)
+var pseudo = lazyregexp.New(`\d{14}-([0-9a-f]{12})(?:\+(dirty))?$`)
 
 // programVersion returns that of the release, or else the number with the commit, as the build knows it.
 func programVersion() string {
@@ -35,7 +36,7 @@ func programVersion() string {
 // versionOf returns the version of a program whose main module is at a version: that of a tag is its
 // own; a commit stands behind the number; one that is not known is left out.
 func versionOf(built string) string {
-	if commit := pseudo.FindStringSubmatch(built); commit != nil {
+	if commit := pseudo().FindStringSubmatch(built); commit != nil {
 		if commit[2] != "" {
 			return "v" + number + "+" + commit[1] + "." + commit[2]
 		}

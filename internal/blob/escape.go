@@ -3,9 +3,10 @@ package blob
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // escapeKey returns the name of an object's file, with slashes. What cannot be in a name stands there as
@@ -14,7 +15,7 @@ func escapeKey(key string) string {
 	var out strings.Builder
 	runes := []rune(key)
 	for i, r := range runes {
-		if isForbidden(runes, i) || r == '_' && escapedAtStart.MatchString(string(runes[i:])) {
+		if isForbidden(runes, i) || r == '_' && escapedAtStart().MatchString(string(runes[i:])) {
 			fmt.Fprintf(&out, "__%#x__", r)
 			continue
 		}
@@ -37,13 +38,13 @@ func isForbidden(key []rune, i int) bool {
 }
 
 var (
-	escaped        = regexp.MustCompile(`__0x[0-9a-fA-F]+__`)
-	escapedAtStart = regexp.MustCompile(`^` + escaped.String())
+	escaped        = lazyregexp.New(`__0x[0-9a-fA-F]+__`)
+	escapedAtStart = lazyregexp.New(`^__0x[0-9a-fA-F]+__`)
 )
 
 // unescapeName returns the key behind a name.
 func unescapeName(name string) string {
-	return escaped.ReplaceAllStringFunc(name, func(s string) string {
+	return escaped().ReplaceAllStringFunc(name, func(s string) string {
 		r, err := strconv.ParseInt(strings.Trim(s, "_")[len("0x"):], 16, 32)
 		if err != nil {
 			return s

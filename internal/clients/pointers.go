@@ -7,9 +7,10 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // Pointer is a setting of a client that holds the address of a server on this machine, or of the configured one.
@@ -105,7 +106,7 @@ func (p *Pointers) read(c Client, file string, names []string, here func(address
 type setting struct{ name, value, text string }
 
 // assigned is a name with a web address behind it, as shells, JSON, TOML and YAML write it.
-var assigned = regexp.MustCompile(`(?:(?:export|set -g?x|declare -x|setenv)\s+)?["']?([A-Za-z_][A-Za-z0-9_]*)["']?(?:\s*[=:]\s*|\s+)["']?(https?://[^\s"',;}\])]+)["']?`)
+var assigned = lazyregexp.New(`(?:(?:export|set -g?x|declare -x|setenv)\s+)?["']?([A-Za-z_][A-Za-z0-9_]*)["']?(?:\s*[=:]\s*|\s+)["']?(https?://[^\s"',;}\])]+)["']?`)
 
 // findSettings returns the settings of a line that have one of the names. A comment has none.
 func findSettings(line string, names []string) (out []setting) {
@@ -113,7 +114,7 @@ func findSettings(line string, names []string) (out []setting) {
 	if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//") {
 		return nil
 	}
-	for _, m := range assigned.FindAllStringSubmatch(line, -1) {
+	for _, m := range assigned().FindAllStringSubmatch(line, -1) {
 		if slices.Contains(names, m[1]) {
 			out = append(out, setting{m[1], m[2], m[0]})
 		}
@@ -122,9 +123,9 @@ func findSettings(line string, names []string) (out []setting) {
 }
 
 // hideUser takes the name and the password of an address out of a text.
-func hideUser(text string) string { return userInfo.ReplaceAllString(text, "://") }
+func hideUser(text string) string { return userInfo().ReplaceAllString(text, "://") }
 
-var userInfo = regexp.MustCompile(`://[^/@\s]*@`)
+var userInfo = lazyregexp.New(`://[^/@\s]*@`)
 
 // holdsVariable reports whether a file of variables sets one.
 func holdsVariable(file, variable string) bool {

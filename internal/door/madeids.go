@@ -3,17 +3,17 @@ package door
 import (
 	"bytes"
 	"context"
-	"regexp"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // madeIDs finds the ids of what lives at a provider, in a request or in an answer: files, and the containers in which
 // models run programs. Anthropic's answers have a container as an object, and requests name it by a text, as those of
 // OpenAI do.
-var madeIDs = regexp.MustCompile(
+var madeIDs = lazyregexp.New(
 	`"(?:file_id|container_id|container)"\s*:\s*(?:\{\s*"id"\s*:\s*)?"([A-Za-z0-9_-]{8,200})"`)
 
 // mayHoldMadeIDs reports whether a text has one of their fields. A history of megabytes seldom has, and is searched
@@ -32,7 +32,7 @@ func listMadeIDs(texts ...[]byte) (out []string) {
 		if !mayHoldMadeIDs(b) {
 			continue
 		}
-		for _, m := range madeIDs.FindAllSubmatch(b, -1) {
+		for _, m := range madeIDs().FindAllSubmatch(b, -1) {
 			if id := string(m[1]); !slices.Contains(out, id) {
 				out = append(out, id)
 			}

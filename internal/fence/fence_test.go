@@ -105,7 +105,6 @@ var homes = map[string]string{
 	"github.com/danielgtaylor/huma":          "internal/server/restapi",
 	"github.com/modelcontextprotocol/go-sdk": "internal/server/mcpapi",
 	"charm.land/bubbletea":                   "internal/terminal",
-	"github.com/alecthomas/kong":             "cmd",
 	"github.com/knadh/koanf":                 "cmd/scrollback/config",
 	"github.com/chromedp":                    "bench/page",
 	"github.com/compose-spec/compose-go":     "tools",

@@ -15,13 +15,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/agents"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript/opencode"
 	"github.com/scrollback-ai/scrollback/transcript/qwencode"
 )
@@ -78,13 +78,13 @@ var sessions = map[string]func(m agents.Machine, t Target) Session{
 }
 
 // notInName are the characters that Claude Code and its like write as a dash in the name of a project's folder.
-var notInName = regexp.MustCompile(`[^a-zA-Z0-9]`)
+var notInName = lazyregexp.New(`[^a-zA-Z0-9]`)
 
 // longestName bounds the names that Claude Code gives to folders of projects as they are.
 const longestName = 200
 
 func claudeSession(m agents.Machine, t Target) Session {
-	project := notInName.ReplaceAllString(t.Folder, "-")
+	project := notInName().ReplaceAllString(t.Folder, "-")
 	if len(project) > longestName {
 		return Session{}
 	}
@@ -168,7 +168,7 @@ func qwenSession(m agents.Machine, t Target) Session {
 		folder = strings.ToLower(folder)
 	}
 	return Session{Format: agents.QwenCode, ID: id,
-		File:    m.Join(in, "projects", notInName.ReplaceAllString(folder, "-"), "chats", id+".jsonl"),
+		File:    m.Join(in, "projects", notInName().ReplaceAllString(folder, "-"), "chats", id+".jsonl"),
 		Command: []string{"qwen", "--resume", id},
 		List:    []string{"qwen", "sessions", "list", "--json"}}
 }

@@ -25,17 +25,17 @@ var international = map[ID]bool{"kind-null": true, "column-id": true, "column-mc
 
 // Both languages say everything, with the same values, each written as it is in English.
 func TestBothLanguages(t *testing.T) {
-	if len(order) != len(catalogue) {
-		t.Errorf("%d sentences and %d ids", len(order), len(catalogue))
+	if len(declared) != len(catalogue()) || len(declared) > mostSentences {
+		t.Errorf("%d sentences and %d ids, with room for %d", len(declared), len(catalogue()), mostSentences)
 	}
 	seen := map[ID]bool{}
-	for _, id := range order {
-		s := catalogue[id]
+	for _, s := range declared {
+		id := s.id
 		if seen[id] {
 			t.Errorf("%s is declared twice", string(id))
 		}
 		seen[id] = true
-		words := letter.MatchString(verb.ReplaceAllString(s.english, ""))
+		words := letter.MatchString(verb().ReplaceAllString(s.english, ""))
 		if s.english == "" || words && !international[id] && !han.MatchString(s.chinese) {
 			t.Errorf("%s: %q and %q", string(id), s.english, s.chinese)
 		}
@@ -56,7 +56,7 @@ func TestBothLanguages(t *testing.T) {
 func values(sentence string) map[int]string {
 	out := map[int]string{}
 	next := 0
-	for _, m := range verb.FindAllStringSubmatch(sentence, -1) {
+	for _, m := range verb().FindAllStringSubmatch(sentence, -1) {
 		if strings.HasSuffix(m[0], "%") {
 			continue
 		}
@@ -129,7 +129,7 @@ func named(t *testing.T, tree map[string]*ast.File) map[string]ID {
 				return true
 			}
 			call, ok := spec.Values[0].(*ast.CallExpr)
-			if !ok || len(call.Args) != 3 {
+			if !ok || len(call.Args) != 3 || spec.Names[0].Name == "declared" {
 				return true
 			}
 			id, _ := text(call.Args[0])
@@ -172,7 +172,7 @@ func TestEveryErrorHasASentence(t *testing.T) {
 			}
 			where := fmt.Sprintf("%s:%d", at, files.Position(call.Pos()).Line)
 			_, known := English.Format(ID(sentence), sentence)
-			if isText && !known && letter.MatchString(verb.ReplaceAllString(sentence, "")) {
+			if isText && !known && letter.MatchString(verb().ReplaceAllString(sentence, "")) {
 				t.Errorf("%s: the catalogue has no %q", where, sentence)
 			}
 			if given := len(call.Args) - 3; isText && !call.Ellipsis.IsValid() && given != len(values(sentence)) {
@@ -199,7 +199,7 @@ func raises(call *ast.CallExpr) bool {
 }
 
 // pieces end where a value or another sentence stands.
-var pieces = regexp.MustCompile(verb.String() + "|[:;(] ?")
+var pieces = regexp.MustCompile(verb().String() + "|[:;(] ?")
 
 // stored are sentences that older programs stored, and this one does not say.
 var stored = map[ID]bool{"reference-not-image-model-can-be-shown": true}
@@ -258,8 +258,8 @@ func TestEverySentenceIsUsed(t *testing.T) {
 		})
 	}
 	all := english.String()
-	for _, id := range order {
-		s := catalogue[id]
+	for _, s := range declared {
+		id := s.id
 		family, _, isMember := strings.Cut(string(id), "/")
 		longest := ""
 		for _, piece := range pieces.Split(s.english, -1) {

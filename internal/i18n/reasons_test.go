@@ -35,7 +35,7 @@ func TestEveryReasonHasASentence(t *testing.T) {
 		}
 		check := func(e ast.Expr) {
 			for _, english := range texts(e) {
-				if !word.MatchString(verb.ReplaceAllString(english, "")) || unseen[english] {
+				if !word.MatchString(verb().ReplaceAllString(english, "")) || unseen[english] {
 					continue
 				}
 				found++
@@ -118,7 +118,7 @@ func lastName(e ast.Expr) string {
 
 // writeOut puts values into a sentence: an error, a number, a name.
 func writeOut(english string) string {
-	return verb.ReplaceAllStringFunc(english, func(v string) string {
+	return verb().ReplaceAllStringFunc(english, func(v string) string {
 		switch v[len(v)-1] {
 		case '%':
 			return "%"

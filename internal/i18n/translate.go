@@ -14,11 +14,11 @@ import (
 
 // byEnglish are the sentences by their English, with its verbs. Of two that are the same in
 // English, the one declared first counts, errors before others.
-var byEnglish = sync.OnceValue(func() map[string]sentence {
-	out := map[string]sentence{}
+var byEnglish = sync.OnceValue(func() map[string]*sentence {
+	out := map[string]*sentence{}
 	for _, k := range []kind{problems, notes, labels} {
-		for _, id := range order {
-			s := catalogue[id]
+		for i := range declared {
+			s := &declared[i]
 			if _, taken := out[s.english]; s.kind == k && !taken {
 				out[s.english] = s
 			}
@@ -40,7 +40,7 @@ func (l Language) Translate(english string) string {
 	if l == English || english == "" {
 		return english
 	}
-	if s, ok := byEnglish()[english]; ok && s.kind != labels && !verb.MatchString(english) {
+	if s, ok := byEnglish()[english]; ok && s.kind != labels && !verb().MatchString(english) {
 		return s.chinese
 	}
 	for _, p := range patterns() {
@@ -49,7 +49,7 @@ func (l Language) Translate(english string) string {
 			continue
 		}
 		next := 0
-		return verb.ReplaceAllStringFunc(p.chinese, func(v string) string {
+		return verb().ReplaceAllStringFunc(p.chinese, func(v string) string {
 			if strings.HasSuffix(v, "%") {
 				return "%"
 			}
@@ -75,12 +75,11 @@ const leastWords = 12
 // patterns are the notes as they are declared, and then the problems, the longest first.
 var patterns = sync.OnceValue(func() []pattern {
 	var first, then []sentence
-	for _, id := range order {
-		s := catalogue[id]
+	for _, s := range declared {
 		switch {
 		case s.kind == notes:
 			first = append(first, s)
-		case s.kind == problems && len(verb.ReplaceAllString(s.english, "")) >= leastWords:
+		case s.kind == problems && len(verb().ReplaceAllString(s.english, "")) >= leastWords:
 			then = append(then, s)
 		}
 	}
@@ -95,14 +94,16 @@ var patterns = sync.OnceValue(func() []pattern {
 })
 
 // verb is a place for a value in a sentence.
-var verb = regexp.MustCompile(`%(?:\[(\d+)\])?[-+# 0-9.]*[a-zA-Z%]`)
+var verb = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`%(?:\[(\d+)\])?[-+# 0-9.]*[a-zA-Z%]`)
+})
 
 // patternOf makes the pattern of a sentence: %d stands for a number, other verbs for any text.
 func patternOf(s sentence) pattern {
 	var expression strings.Builder
 	expression.WriteString("^(?s:")
 	rest := s.english
-	for _, at := range verb.FindAllStringIndex(s.english, -1) {
+	for _, at := range verb().FindAllStringIndex(s.english, -1) {
 		done := len(s.english) - len(rest)
 		expression.WriteString(regexp.QuoteMeta(s.english[done:at[0]]))
 		rest = s.english[at[1]:]
@@ -118,7 +119,7 @@ func patternOf(s sentence) pattern {
 	expression.WriteString(regexp.QuoteMeta(rest) + ")$")
 	p := pattern{english: regexp.MustCompile(expression.String()), chinese: s.chinese}
 	next := 0
-	for _, m := range verb.FindAllStringSubmatch(s.chinese, -1) {
+	for _, m := range verb().FindAllStringSubmatch(s.chinese, -1) {
 		if strings.HasSuffix(m[0], "%") {
 			continue
 		}

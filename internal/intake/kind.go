@@ -302,15 +302,15 @@ var languages = map[string]string{".go": "Go", ".py": "Python", ".js": "JavaScri
 // openings tell a language by how a line begins.
 var openings = []struct {
 	language string
-	line     *regexp.Regexp
+	line     func() *regexp.Regexp
 }{
-	{"Go", regexp.MustCompile(`^package \w+$`)}, {"C", regexp.MustCompile(`^#include [<"]`)},
-	{"shell", regexp.MustCompile(`^#!.*sh$`)},
-	{"Python", regexp.MustCompile(`^(?:from [\w.]+ import |def \w+\(.*:$|class \w+.*:$|#!.*python)`)},
+	{"Go", lazyregexp.New(`^package \w+$`)}, {"C", lazyregexp.New(`^#include [<"]`)},
+	{"shell", lazyregexp.New(`^#!.*sh$`)},
+	{"Python", lazyregexp.New(`^(?:from [\w.]+ import |def \w+\(.*:$|class \w+.*:$|#!.*python)`)},
 	{"JavaScript",
-		regexp.MustCompile(`^(?:import .* from ['"]|export (?:default |const |function )|const \w+ = require\()`)},
-	{"Rust", regexp.MustCompile(`^(?:use [\w:]+.*;$|pub (?:fn|struct|mod) |fn \w+\()`)},
-	{"Java", regexp.MustCompile(`^(?:package [\w.]+;|public class )`)},
+		lazyregexp.New(`^(?:import .* from ['"]|export (?:default |const |function )|const \w+ = require\()`)},
+	{"Rust", lazyregexp.New(`^(?:use [\w:]+.*;$|pub (?:fn|struct|mod) |fn \w+\()`)},
+	{"Java", lazyregexp.New(`^(?:package [\w.]+;|public class )`)},
 }
 
 func (g *textSample) describeSource() string {
@@ -321,7 +321,7 @@ func (g *textSample) describeSource() string {
 	}
 	for _, line := range g.lines {
 		for _, o := range openings {
-			if o.line.MatchString(line) {
+			if o.line().MatchString(line) {
 				return o.language + " source|"
 			}
 		}

@@ -3,6 +3,7 @@ package kept
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -232,20 +233,22 @@ func mayBeNews(s string) bool {
 	}
 	for w := range strings.FieldsSeq(s) {
 		w = strings.ToLower(strings.Trim(w, "-*,.:;!()\"'"))
-		if strings.HasSuffix(w, "ed") || pasts[w] != "" || newsWords[w] {
+		if strings.HasSuffix(w, "ed") || pasts()[w] != "" || newsWords()[w] {
 			return true
 		}
 	}
 	return false
 }
 
-var newsWords = wordSet("done complete set live off behind longer way post mail more all need in on up out away back gone ready over closed history here there place check green clean booked paid sent had works runs since again")
+var newsWords = sync.OnceValue(func() map[string]bool {
+	return wordSet("done complete set live off behind longer way post mail more all need in on up out away back gone ready over closed history here there place check green clean booked paid sent had works runs since again")
+})
 
 // hasPast reports whether a clause has a verb in the past tense or a participle.
 func hasPast(s string) bool {
 	for w := range strings.FieldsSeq(s) {
 		w = strings.ToLower(strings.Trim(w, "-*,.:;!()\"'"))
-		if len(w) > 4 && strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "eed") || pasts[w] != "" {
+		if len(w) > 4 && strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "eed") || pasts()[w] != "" {
 			return true
 		}
 	}
@@ -260,7 +263,8 @@ func cutClauses(s string) []string {
 var clauseEnd = sift(lazyregexp.New(`(?i)[,;，；、。!！]| [-–—] |\b(?:and|so|but|because|which|which means|next is)\b`))
 
 // unnamed are words that name nothing in the news that something is done.
-var unnamed = wordSet(`the a an is are was were has have had been be being now i we you he she they my our your his its their this that these
+var unnamed = sync.OnceValue(func() map[string]bool {
+	return wordSet(`the a an is are was were has have had been be being now i we you he she they my our your his its their this that these
 	those just already all i've we've that's it's it i'm please successfully also finally so then and of to for in on at with from
 	about by into out up off over as done finished completed complete finish sorted handled taken care way list plate hands cross tick strike
 	check crossed ticked struck checked mark marked can could yes ok okay good news great actually at last today yesterday morning
@@ -268,6 +272,7 @@ var unnamed = wordSet(`the a an is are was were has have had been be being now i
 	anymore after everything went gone there here too well let know again round around got myself since later everywhere yay
 	cancelled canceled still must don't forget remind needs note self add put let's monday tuesday wednesday thursday friday saturday
 	sunday noon weekend both some through along across`)
+})
 
 // emptyHan are characters that name nothing there.
 const emptyHan = "了啦的我们們把都吧请請刚剛过過已经經完好掉妥毕畢成搞定给給就也那这這个個件事条條项項可以划劃勾待办辦啊呢哦嗯呀嘛你您他她它咱在上下去来來到是终終于於总總算才今昨天早晚午前后後今日里裡得地着著被让讓做弄处處理束全部顺順利一有现現帮幫从從对對向为為"
@@ -311,7 +316,7 @@ func listNames(text string, isTodo bool) []namedWord {
 			continue
 		}
 		w, owner := strings.CutSuffix(w, "'s")
-		if unnamed[w] {
+		if unnamed()[w] {
 			first = false
 			if !articles[w] || lead == "" {
 				lead = w
@@ -319,7 +324,7 @@ func listNames(text string, isTodo bool) []namedWord {
 			continue
 		}
 		verb := isTodo && first && unicode.IsLetter(r[0]) || strings.HasSuffix(w, "ed") && len(w) > 4
-		if base := pasts[w]; base != "" {
+		if base := pasts()[w]; base != "" {
 			verb = true
 			w = base
 		}
@@ -341,7 +346,7 @@ var articles = wordSet("the a an my our this that his her their its your")
 func (t openTodo) isDoneIn(s string) bool {
 	for w := range strings.FieldsSeq(s) {
 		w = strings.ToLower(strings.Trim(w, "-*,.:;!()\"'`"))
-		base := pasts[w]
+		base := pasts()[w]
 		if base == "" && len(w) > 4 && strings.HasSuffix(w, "ed") {
 			base = w
 		}

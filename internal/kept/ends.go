@@ -2,6 +2,7 @@ package kept
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
@@ -260,7 +261,7 @@ func sharesNames(now, was *statement) bool {
 	hans := 0
 	for _, w := range now.names {
 		switch {
-		case common[w.text] || !was.index.has(w.text):
+		case common()[w.text] || !was.index.has(w.text):
 		case !w.han:
 			return true
 		default:
@@ -281,5 +282,7 @@ func countHan(in []namedWord) int {
 }
 
 // common are words that many rules and traits share.
-var common = wordSet(`use using write prefer like love hate answer repli reply please always never avoid eat drink want keep
+var common = sync.OnceValue(func() map[string]bool {
+	return wordSet(`use using write prefer like love hate answer repli reply please always never avoid eat drink want keep
 	make ask give show call 用 我 你 要 不 回 答 都 每 次 以 后 请 再 更 正 新 改 现 可 开 始 还 是 写`)
+})

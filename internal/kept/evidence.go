@@ -193,7 +193,7 @@ func shapeOf(w string, known map[string]bool) string {
 	if w[0] >= utf8.RuneSelf {
 		return "〇"
 	}
-	if base := pasts[w]; base != "" && base != w {
+	if base := pasts()[w]; base != "" && base != w {
 		return "*ed"
 	}
 	for _, e := range wordEndings {

@@ -288,7 +288,7 @@ func (g *grammar) classByShape(t, before token) (out class) {
 	if g.dense {
 		return out
 	}
-	base := pasts[t.text]
+	base := pasts()[t.text]
 	participle := base == "" && t.is == class{} && len(t.text) > 4 && strings.HasSuffix(t.text, "ed") &&
 		!strings.HasSuffix(t.text, "eed")
 	if base != "" && base != t.text || participle && !before.is.meets(g.classes["DET"]) {

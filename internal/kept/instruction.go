@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
@@ -89,7 +90,7 @@ var (
 
 var (
 	// quoted is what somebody else said, or what is only named.
-	quoted = regexp.MustCompile("\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|《[^》]*》|`[^`]*`|\"[^\"]*$|“[^”]*$|「[^」]*$")
+	quoted = lazyregexp.New("\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|《[^》]*》|`[^`]*`|\"[^\"]*$|“[^”]*$|「[^」]*$")
 	// code is a line of a program, a command or a log.
 	code = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?:error|warn(?:ing)?|fatal|info|debug|\w*exception|错误|警告|` + logWords() + `) ?:|[{;]$|^[})\]]|` +
@@ -99,7 +100,7 @@ var (
 )
 
 // numbered is the number of an entry of a list.
-var numbered = regexp.MustCompile(`^[ >]*\d{1,2}[.)] +`)
+var numbered = lazyregexp.New(`^[ >]*\d{1,2}[.)] +`)
 
 // quoteMarks begin everything that quoted finds.
 const quoteMarks = "\"“「『《`"
@@ -235,8 +236,8 @@ func (l *language) judgeSentence(s string, called uint64) bool {
 // unmarked returns a folded sentence without what is quoted in it, and without the marks of lists.
 func unmarked(s string) string {
 	if strings.ContainsAny(s, quoteMarks) {
-		s = quoted.ReplaceAllString(s, "“”")
+		s = quoted().ReplaceAllString(s, "“”")
 	}
-	s = numbered.ReplaceAllString(strings.ReplaceAll(s, "**", ""), "")
+	s = numbered().ReplaceAllString(strings.ReplaceAll(s, "**", ""), "")
 	return strings.Trim(s, " -*•>")
 }

@@ -53,8 +53,8 @@ func readSentence(sentence string) *reading {
 		orders:   called != 0 && l.judgeSentence(r.folded, called),
 	}
 	if strings.ContainsAny(s, quoteMarks) {
-		r.folded = quoted.ReplaceAllString(r.folded, "")
-		r.text = quoted.ReplaceAllString(r.text, "“”")
+		r.folded = quoted().ReplaceAllString(r.folded, "")
+		r.text = quoted().ReplaceAllString(r.text, "“”")
 		called = l.calledRules(r.folded)
 	}
 	r.found.lasts = called&l.lasts != 0

@@ -91,7 +91,7 @@ func scaleOf(s string) *scale {
 // countShared counts the names of an earlier sentence, and those that a later one has too.
 func countShared(later, earlier *statement) (shared, named int) {
 	for _, w := range earlier.names {
-		if common[w.text] {
+		if common()[w.text] {
 			continue
 		}
 		named++

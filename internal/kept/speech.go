@@ -46,7 +46,7 @@ func mayAnswer(s string) bool { return !isQuestion(s) && isSpeech(s) }
 // list, a quotation, or a line of a script behind a name.
 func isSpeech(s string) bool {
 	r := []rune(s)
-	if len(r) == 0 || strings.ContainsRune("-*•>|#\"“「『‘`{[<(~+", r[0]) || numbered.MatchString(s) ||
+	if len(r) == 0 || strings.ContainsRune("-*•>|#\"“「『‘`{[<(~+", r[0]) || numbered().MatchString(s) ||
 		logged().MatchString(s) {
 		return false
 	}

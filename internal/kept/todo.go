@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
@@ -83,16 +84,20 @@ var doneWords = sift(lazyregexp.New(
 	`(?i)\b(?:done|finished|completed?)\b(?: with\b)?|(?:已经|已)?(?:完成|搞定|做完|做好|办好|办完|弄好|处理好|处理完)了?|已经?|[好完]了?`))
 
 // fillers are words that do not name a to-do.
-var fillers = wordSet(`the a an is are was were has have had been be now i we you my our your this that just already all i've we've that's
+var fillers = sync.OnceValue(func() map[string]bool {
+	return wordSet(`the a an is are was were has have had been be now i we you my our your this that just already all i've we've that's
 	it's it i'm please successfully also finally so then and of 了 啦 的 我 们 把 都 吧 请 刚`)
+})
 
 // pasts are the irregular past forms of verbs that to-dos begin with.
-var pasts = wordPairs(`wrote write written write sent send made make built build bought buy paid pay ran run fed feed told tell found find
+var pasts = sync.OnceValue(func() map[string]string {
+	return wordPairs(`wrote write written write sent send made make built build bought buy paid pay ran run fed feed told tell found find
 	did do rewrote rewrite rewritten rewrite took take taken take got get gotten get gave give given give chose choose chosen choose
 	brought bring came come drew draw drove drive flew fly hung hang held hold kept keep left leave lent lend met meet sold sell
 	spoke speak spoken speak swept sweep taught teach threw throw thrown throw went go gone go wound wind woke wake wore wear dug dig
 	let let put put set set cut cut read read shut shut split split hidden hide sewn sew mown mow returned return redid redo redone redo
 	saw see seen see began begin rang ring rung ring ate eat eaten eat drank drink drunk drink had have`)
+})
 
 func wordSet(words string) map[string]bool {
 	out := map[string]bool{}
@@ -118,10 +123,10 @@ func TodoKey(text string) string {
 	text = doneWords().ReplaceAllString(todoMarks().ReplaceAllString(text, " "), " ")
 	var out []string
 	for w := range strings.FieldsSeq(same.NormalForm(text)) {
-		if fillers[w] {
+		if fillers()[w] {
 			continue
 		}
-		if stem := pasts[w]; stem != "" {
+		if stem := pasts()[w]; stem != "" {
 			w = stem
 		}
 		if r := []rune(w)[0]; unicode.IsLetter(r) && r < 0x2e80 {

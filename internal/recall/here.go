@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/store"
 )
 
@@ -32,12 +32,12 @@ type LocalConversation struct {
 }
 
 // absolute finds the beginning of an absolute path, on whichever system.
-var absolute = regexp.MustCompile(`^(?:/|\\\\|[A-Za-z]:[/\\])`)
+var absolute = lazyregexp.New(`^(?:/|\\\\|[A-Za-z]:[/\\])`)
 
 // NormalizeFolder returns a folder in the form in which folders are compared. One that is not absolute
 // is invalid.
 func NormalizeFolder(name string) (string, error) {
-	if !absolute.MatchString(name) {
+	if !absolute().MatchString(name) {
 		return "", scrollback.ParamErrorf("recall", "folder", i18n.FolderMustBeAbsolute, name)
 	}
 	if strings.HasPrefix(name, "/") {

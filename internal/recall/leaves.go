@@ -118,5 +118,5 @@ func listLeaves(segs []scrollback.Segment) []Leaf {
 // without the mark of who said it.
 func describeSegment(s scrollback.Segment) string {
 	hint := listSegment(s).hints[0]
-	return strings.TrimSpace(quotePattern.ReplaceAllString(hint, ""))
+	return strings.TrimSpace(quotePattern().ReplaceAllString(hint, ""))
 }

@@ -5,13 +5,13 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/token"
 )
@@ -220,7 +220,7 @@ func (w refLister) walkOlder(ctx context.Context, after *scrollback.RefEntry) it
 }
 
 // quotePattern is what stands before a sentence in the lines of a placeholder.
-var quotePattern = regexp.MustCompile(`^- (#\d+ \w+( \(\d+×\))?: )?`)
+var quotePattern = lazyregexp.New(`^- (#\d+ \w+( \(\d+×\))?: )?`)
 
 // listSegment returns a segment with the sentences of its own placeholder: its summary may speak
 // for others too.
@@ -229,7 +229,7 @@ func listSegment(s scrollback.Segment) listedRef {
 		FirstSeq: s.FirstSeq, LastSeq: s.LastSeq,
 		From: s.From, To: s.To, Bytes: s.Bytes, CreatedAt: s.CreatedAt}}
 	for text := range strings.SplitSeq(s.Placeholder, "\n") {
-		if mark := quotePattern.FindString(text); mark != "" {
+		if mark := quotePattern().FindString(text); mark != "" {
 			out.hints = append(out.hints, text[len(mark):])
 		}
 	}

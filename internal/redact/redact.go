@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // most is how many characters of a text are kept.
@@ -24,19 +26,19 @@ const hidden = "[redacted]"
 // keys are the forms of secrets: keys of the providers that scrollback knows, with those
 // first that may contain what looks like another's, and whatever is in the place of a
 // credential.
-var keys = []*regexp.Regexp{
-	regexp.MustCompile(`\b[A-Za-z0-9_-]{40,}`), // long and random: of Cloudflare and others
-	regexp.MustCompile(`\bAIza[A-Za-z0-9_*-]{6,}`),
-	regexp.MustCompile(`\b(AKIA|ASIA|LTAI|AKLT)[A-Za-z0-9*]{6,}`),
-	regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)*`),                        // a JSON web token
-	regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), // keys of Ark are UUIDs
-	regexp.MustCompile(`(?i)\b(sk|pk|rk|org|proj|xai|gsk|hf|r8|nvapi|fw|pplx|csk|tgp|ghp|gho|github_pat|glpat|sess|key|poe)[-_][A-Za-z0-9*._-]{6,}`),
-	regexp.MustCompile(`(?i)\b(bearer|basic)\s+[^\s"',;]{4,}`),
-	regexp.MustCompile(`(?i)\b(x-goog-api-key|x-api-key|api[-_ ]?key|access[-_ ]?token|authorization|token|secret|password)(\s+provided)?["']?\s*[:=]\s*["']?[^\s"',;&)]{4,}`),
-	regexp.MustCompile(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`), // addresses
-	regexp.MustCompile(`(?i)\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/[^\s"'<>]+`),
-	regexp.MustCompile(`(?i)\bwww\.[^\s"'<>]+`),
-	regexp.MustCompile(`(?i)\b(?:localhost|(?:\d{1,3}\.){3}\d{1,3}):\d+\b`),
+var keys = []func() *regexp.Regexp{
+	lazyregexp.New(`\b[A-Za-z0-9_-]{40,}`), // long and random: of Cloudflare and others
+	lazyregexp.New(`\bAIza[A-Za-z0-9_*-]{6,}`),
+	lazyregexp.New(`\b(AKIA|ASIA|LTAI|AKLT)[A-Za-z0-9*]{6,}`),
+	lazyregexp.New(`\beyJ[A-Za-z0-9_-]{6,}(\.[A-Za-z0-9_-]*)*`),                        // a JSON web token
+	lazyregexp.New(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), // keys of Ark are UUIDs
+	lazyregexp.New(`(?i)\b(sk|pk|rk|org|proj|xai|gsk|hf|r8|nvapi|fw|pplx|csk|tgp|ghp|gho|github_pat|glpat|sess|key|poe)[-_][A-Za-z0-9*._-]{6,}`),
+	lazyregexp.New(`(?i)\b(bearer|basic)\s+[^\s"',;]{4,}`),
+	lazyregexp.New(`(?i)\b(x-goog-api-key|x-api-key|api[-_ ]?key|access[-_ ]?token|authorization|token|secret|password)(\s+provided)?["']?\s*[:=]\s*["']?[^\s"',;&)]{4,}`),
+	lazyregexp.New(`(?i)\b[a-z][a-z0-9+.-]*://[^\s"'<>]+`), // addresses
+	lazyregexp.New(`(?i)\b(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?/[^\s"'<>]+`),
+	lazyregexp.New(`(?i)\bwww\.[^\s"'<>]+`),
+	lazyregexp.New(`(?i)\b(?:localhost|(?:\d{1,3}\.){3}\d{1,3}):\d+\b`),
 }
 
 // fragment is how many consecutive characters of a secret give too much of it away.
@@ -55,7 +57,7 @@ func RedactLine(text string, secrets ...string) string {
 		text = removeSecret(removeSecret(text, url.QueryEscape(s)), s) // servers repeat addresses too
 	}
 	for _, k := range keys {
-		text = k.ReplaceAllString(text, hidden)
+		text = k().ReplaceAllString(text, hidden)
 	}
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most]) + "…"

@@ -1,27 +1,38 @@
 package secrets
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Words of names.
 var (
 	passwords = wordSet("password passwd passphrase pwd pass passcode rootpassword userpassword dbpassword")
-	secretly  = wordSet(
-		"secret secrets token credential credentials apikey accesskey secretkey privatekey authtoken accesstoken refreshtoken " +
-			"clientsecret apitoken secretaccesskey apisecret authkey encryptionkey signingkey sharedaccesskey accountkey bottoken jwt authorization")
+	secretly  = sync.OnceValue(func() map[string]bool {
+		return wordSet(
+			"secret secrets token credential credentials apikey accesskey secretkey privatekey authtoken accesstoken refreshtoken " +
+				"clientsecret apitoken secretaccesskey apisecret authkey encryptionkey signingkey sharedaccesskey accountkey bottoken jwt authorization")
+	})
 	weakly = wordSet("key auth sid session sessionid sessid sig cookie")
 	// A key of one of these is a secret.
-	keys = wordSet(
-		"api access secret private encryption signing auth account shared master service session storage deploy client " +
-			"subscription aes hmac admin app application license")
+	keys = sync.OnceValue(func() map[string]bool {
+		return wordSet(
+			"api access secret private encryption signing auth account shared master service session storage deploy client " +
+				"subscription aes hmac admin app application license")
+	})
 	// What follows a word above and says that the value is something about it.
-	about = wordSet(
-		"name ref id ids type types path file files filename dir url uri endpoint length len size count limit max min hash field " +
-			"fields label title hint placeholder policy expires expiry expiration ttl at age prefix suffix index format mode reset " +
-			"algorithm version env var variable provider manager store storage rotation usage budget window tokens per error " +
-			"sha md fingerprint digest checksum integrity thumbprint message text header arn description regex pattern validator class selector input")
-	open = wordSet(
-		"public publishable csrf xsrf foreign primary cache sort partition max min input output total prompt completion " +
-			"next page continuation special stop eos bos pad unk")
+	about = sync.OnceValue(func() map[string]bool {
+		return wordSet(
+			"name ref id ids type types path file files filename dir url uri endpoint length len size count limit max min hash field " +
+				"fields label title hint placeholder policy expires expiry expiration ttl at age prefix suffix index format mode reset " +
+				"algorithm version env var variable provider manager store storage rotation usage budget window tokens per error " +
+				"sha md fingerprint digest checksum integrity thumbprint message text header arn description regex pattern validator class selector input")
+	})
+	open = sync.OnceValue(func() map[string]bool {
+		return wordSet(
+			"public publishable csrf xsrf foreign primary cache sort partition max min input output total prompt completion " +
+				"next page continuation special stop eos bos pad unk")
+	})
 	chinese = []string{"密码", "口令", "密钥", "令牌", "秘钥", "密碼", "密鑰", "權杖"}
 )
 
@@ -70,12 +81,12 @@ func nameStrength(name string) (by strength, what string) {
 func judgeWords(words []string) (by strength, what string) {
 	for i, w := range words {
 		switch w = strings.TrimRight(w, "0123456789"); {
-		case open[w] && i+1 < len(words):
+		case open()[w] && i+1 < len(words):
 			return none, ""
 		case passwords[w]:
 			by = password
 			what = "password"
-		case secretly[w]:
+		case secretly()[w]:
 			by = strong
 			what = "secret"
 			if strings.HasSuffix(w, "token") || w == "jwt" || w == "authorization" {
@@ -83,13 +94,13 @@ func judgeWords(words []string) (by strength, what string) {
 			} else if strings.HasSuffix(w, "key") {
 				what = "api key"
 			}
-		case w == "key" && i > 0 && keys[words[i-1]]:
+		case w == "key" && i > 0 && keys()[words[i-1]]:
 			by = strong
 			what = "api key"
 		case weakly[w] && by == none:
 			by = weak
 			what = "key"
-		case about[w]:
+		case about()[w]:
 			by = none
 			what = ""
 		}

@@ -1,6 +1,9 @@
 package secrets
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // isAscending reports whether a text counts up over eight characters, as people do who make an
 // example: 12345678, abcdefgh.
@@ -42,11 +45,13 @@ func isPlaceholder(s string) bool {
 
 // known are values, in lower case, that are not secrets whatever their name: examples
 // everybody uses, and types.
-var known = wordSet(
-	"password passwd pass pwd secret token key postgres root admin user username guest mysql redis rabbitmq minioadmin " +
-		"int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 utf8 utf-8 sha1 sha256 sha512 md5 base64 oauth2 bytes32 " +
-		"http2 string255 varchar255 p4ssw0rd hs256 rs256 es256 aes256 null none true false nil basic bearer " +
-		"abcd 1234 foobar pserver anoncvs")
+var known = sync.OnceValue(func() map[string]bool {
+	return wordSet(
+		"password passwd pass pwd secret token key postgres root admin user username guest mysql redis rabbitmq minioadmin " +
+			"int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 utf8 utf-8 sha1 sha256 sha512 md5 base64 oauth2 bytes32 " +
+			"http2 string255 varchar255 p4ssw0rd hs256 rs256 es256 aes256 null none true false nil basic bearer " +
+			"abcd 1234 foobar pserver anoncvs")
+})
 
 func wordSet(words string) map[string]bool {
 	out := map[string]bool{}
@@ -57,4 +62,4 @@ func wordSet(words string) map[string]bool {
 }
 
 // isWellKnown reports whether a value is one of those everybody uses.
-func isWellKnown(s string) bool { return len(s) <= 16 && known[strings.ToLower(s)] }
+func isWellKnown(s string) bool { return len(s) <= 16 && known()[strings.ToLower(s)] }

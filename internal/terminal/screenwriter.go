@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 )
 
@@ -78,13 +78,13 @@ func (w *screenWriter) drawFrame(f frame) {
 	defer w.mu.Unlock()
 	w.next = f
 	for i, row := range f.rows {
-		w.next.rows[i] = padding.ReplaceAllString(row, "$1")
+		w.next.rows[i] = padding().ReplaceAllString(row, "$1")
 	}
 	w.drawSoon()
 }
 
 // padding are the spaces that fill a row up. Narrowed, a terminal would break them into rows.
-var padding = regexp.MustCompile(` +((\x1b\[[0-9;]*m)*)$`)
+var padding = lazyregexp.New(` +((\x1b\[[0-9;]*m)*)$`)
 
 // setGrowing takes the block of the answer that still grows, as it is written; it is empty when there
 // is none.

@@ -1,6 +1,9 @@
 package terms
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // irregular lists forms of one English word that the stemmer leaves apart: verbs,
 // and a few nouns made from verbs.
@@ -21,7 +24,7 @@ wide width|strong strength|hot heat|child children|man men|woman women|person pe
 leaf leaves|half halves|wife wives|knife knives|shelf shelves|good better best|bad worse worst|far further furthest`
 
 // formsOf finds the other forms of a term.
-var formsOf = func() map[string][]string {
+var formsOf = sync.OnceValue(func() map[string][]string {
 	m := map[string][]string{}
 	for _, group := range strings.Split(irregular, "|") {
 		var stems []string
@@ -37,4 +40,4 @@ var formsOf = func() map[string][]string {
 		}
 	}
 	return m
-}()
+})

@@ -82,7 +82,7 @@ func ParseQuery(q string) Query {
 	}
 	out.Words = len(out.Any)
 	for i, t := range out.Any {
-		for _, form := range formsOf[t] {
+		for _, form := range formsOf()[t] {
 			out.addTerm(form, []int{i}, false)
 		}
 	}
@@ -144,7 +144,7 @@ func (q *Query) addJoined(s string) {
 	}
 	for _, w := range strings.Fields(s) {
 		core := strings.Trim(w, ".,;:!?()'")
-		if core == "" || !isPlain(core) || stopWords[normalWord(core)] {
+		if core == "" || !isPlain(core) || stopWords()[normalWord(core)] {
 			flush()
 			continue
 		}
@@ -164,7 +164,7 @@ func (q *Query) addParts(s string) {
 			if i < len(w) && !(isLower(w[i-1]) && isUpper(w[i])) {
 				continue
 			}
-			if p := normalWord(w[from:i]); len(p) > 1 && !stopWords[p] && i-from < len(w) {
+			if p := normalWord(w[from:i]); len(p) > 1 && !stopWords()[p] && i-from < len(w) {
 				q.addTerm(p, []int{whole}, false)
 			}
 			from = i
@@ -211,7 +211,7 @@ func NamesIn(s string) []string {
 	var out []string
 	EachTerm(stopPhrases.Replace(FoldText(s)), func(t string) bool {
 		first, size := utf8.DecodeRuneInString(t)
-		if !seen[t] && !stopWords[t] && (named[t] || IsDense(first) && size < len(t)) {
+		if !seen[t] && !stopWords()[t] && (named[t] || IsDense(first) && size < len(t)) {
 			seen[t] = true
 			out = append(out, t)
 		}

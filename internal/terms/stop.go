@@ -1,16 +1,21 @@
 package terms
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // stopWords join other words and say little by themselves. They are listed as the cutter
 // leaves them.
-var stopWords = wordSet(SplitTerms(`a an the this that these those there here it its he she they him his her hers them their
+var stopWords = sync.OnceValue(func() map[string]bool {
+	return wordSet(SplitTerms(`a an the this that these those there here it its he she they him his her hers them their
 	i me my mine we us our ours you your yours is are was were am be been being do does did done doing
 	have has had having can could will would shall should may might must of to in on at by for from with about
 	into onto as and or but if so then than what who whom whose which when where why how again please also
 	just not no nor too very s t d m ll re ve don doesn didn isn wasn aren weren won wouldn couldn shouldn
 	tell told say said says ask asked mention mentioned remember recall any some
 	der die das und ist le la les et est de des el los las y es en un une una`))
+})
 
 // stopPhrases are taken out of a query before it is cut, so that their characters
 // pair with nothing. Longer ones stand before those they contain.
@@ -43,7 +48,7 @@ func phrasePairs(phrases []string) []string {
 // OnlyJoins reports whether a text has only words that join others, or none.
 func OnlyJoins(s string) bool {
 	for _, t := range queryTerms(stopPhrases.Replace(FoldText(s))) {
-		if !stopWords[t] {
+		if !stopWords()[t] {
 			return false
 		}
 	}
@@ -55,7 +60,7 @@ func OnlyJoins(s string) bool {
 func contentTerms(s string) []string {
 	var out []string
 	for _, t := range queryTerms(stopPhrases.Replace(s)) {
-		if !stopWords[t] {
+		if !stopWords()[t] {
 			out = append(out, t)
 		}
 	}

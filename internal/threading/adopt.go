@@ -2,9 +2,10 @@ package threading
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // ConversationName is the name of a conversation at a face, which [Request].Conversation has.
@@ -13,11 +14,11 @@ func ConversationName(id string) string { return "conversation:" + id }
 // explicitName begins the name that our own header gives.
 const explicitName = "scrollback:"
 
-var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+var uuidForm = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // ExplicitName returns the name of a conversation that our own header names: an id has one form.
 func ExplicitName(header string) string {
-	if uuidForm.MatchString(header) {
+	if uuidForm().MatchString(header) {
 		header = strings.ToLower(header)
 	}
 	return explicitName + header
@@ -26,7 +27,7 @@ func ExplicitName(header string) string {
 // OwnID returns the id by which our own header names a conversation; empty if it does not, or by another name.
 func (r *Request) OwnID() ThreadID {
 	id := strings.TrimPrefix(r.Name, explicitName)
-	if !r.Explicit || !uuidForm.MatchString(id) {
+	if !r.Explicit || !uuidForm().MatchString(id) {
 		return ""
 	}
 	return ThreadID(id)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/told"
 )
 
@@ -118,11 +119,11 @@ func ReadTable(text []byte) (*Table, error) {
 }
 
 // rowStart is how a row of the file begins.
-var rowStart = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*side_call[ \t]*\]\]`)
+var rowStart = lazyregexp.New(`(?m)^[ \t]*\[\[[ \t]*side_call[ \t]*\]\]`)
 
 // rowLine returns the line, from 1, at which row n begins, from 0; 0 where the file writes its rows in another way.
 func rowLine(text []byte, n int) int {
-	starts := rowStart.FindAllIndex(text, n+1)
+	starts := rowStart().FindAllIndex(text, n+1)
 	if len(starts) <= n {
 		return 0
 	}

@@ -8,7 +8,6 @@ package toolcall
 import (
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -44,13 +43,13 @@ var (
 
 // notName finds the first character that the name of a tool cannot contain, and
 // everything after it.
-var notName = regexp.MustCompile(`(?s)[^\pL\pN_.:/-].*`)
+var notName = lazyregexp.New(`(?s)[^\pL\pN_.:/-].*`)
 
 // CleanName returns the name of a tool as far as it is one; a model, or a bundle, may name anything.
-func CleanName(called string) string { return notName.ReplaceAllString(called, "") }
+func CleanName(called string) string { return notName().ReplaceAllString(called, "") }
 
 // patchPattern finds the files of a patch in the form that Codex's apply_patch takes.
-var patchPattern = regexp.MustCompile(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$`)
+var patchPattern = lazyregexp.New(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$`)
 
 // heading says that a text is such a patch.
 const heading = "*** Begin Patch"
@@ -116,7 +115,7 @@ func isPlace(path string) bool {
 }
 
 func readPatch(text string) (c Call) {
-	for _, m := range patchPattern.FindAllStringSubmatch(text, -1) {
+	for _, m := range patchPattern().FindAllStringSubmatch(text, -1) {
 		if p := clip.JoinLines(m[1]); p != "" && len([]rune(p)) <= maxPath && !slices.Contains(c.Paths, p) {
 			c.Paths = append(c.Paths, p)
 		}

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-playground/locales"
@@ -35,13 +36,13 @@ var calendars = []struct {
 	{language.SimplifiedChinese, zh.New}, {language.TraditionalChinese, zh_Hant.New},
 }
 
-var nearestCalendar = func() language.Matcher {
+var nearestCalendar = sync.OnceValue(func() language.Matcher {
 	var tags []language.Tag
 	for _, c := range calendars {
 		tags = append(tags, c.tag)
 	}
 	return language.NewMatcher(tags)
-}()
+})
 
 // fullDate returns a day with its weekday, as a locale writes it: de_DE.UTF-8 and de-DE are one.
 func fullDate(locale string, day time.Time) string {
@@ -49,7 +50,7 @@ func fullDate(locale string, day time.Time) string {
 	name, _, _ = strings.Cut(name, ".")
 	i := 0
 	if tag, err := language.Parse(name); err == nil {
-		if _, at, sure := nearestCalendar.Match(tag); sure >= language.High {
+		if _, at, sure := nearestCalendar().Match(tag); sure >= language.High {
 			i = at
 		}
 	}

@@ -1,9 +1,10 @@
 package anthropic
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // thinkingForm is how a model is asked to think.
@@ -43,8 +44,8 @@ var habits = []struct {
 type version10 int
 
 var (
-	newName = regexp.MustCompile(`(opus|sonnet|haiku|fable|mythos)-(\d{1,2})(?:-(\d))?(?:\D|$)`)
-	oldName = regexp.MustCompile(`claude-(\d)(?:-(\d))?-(opus|sonnet|haiku)`)
+	newName = lazyregexp.New(`(opus|sonnet|haiku|fable|mythos)-(\d{1,2})(?:-(\d))?(?:\D|$)`)
+	oldName = lazyregexp.New(`claude-(\d)(?:-(\d))?-(opus|sonnet|haiku)`)
 )
 
 // findHabit returns the habit of a model. One of unknown version is taken for a new one; a model
@@ -52,11 +53,11 @@ var (
 func findHabit(id string) modelHabit {
 	name := strings.NewReplacer(".", "-", "_", "-", "@", "-").Replace(strings.ToLower(id))
 	var family, major, minor string
-	if m := oldName.FindStringSubmatch(name); m != nil {
+	if m := oldName().FindStringSubmatch(name); m != nil {
 		major = m[1]
 		minor = m[2]
 		family = m[3]
-	} else if m := newName.FindStringSubmatch(name); m != nil {
+	} else if m := newName().FindStringSubmatch(name); m != nil {
 		family = m[1]
 		major = m[2]
 		minor = m[3]

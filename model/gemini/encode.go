@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -160,12 +160,12 @@ func prependSystem(system []any, turns []content) []content {
 	return append([]content{first}, turns...)
 }
 
-var version = regexp.MustCompile(`/v\d+(?:alpha|beta)?\d*$`)
+var version = lazyregexp.New(`/v\d+(?:alpha|beta)?\d*$`)
 
 // requestURL returns the address of the model.
 func (m *Model) requestURL() string {
 	base := m.place.BaseURL
-	if !version.MatchString(base) {
+	if !version().MatchString(base) {
 		base += "/v1beta"
 	}
 	kind := "models"

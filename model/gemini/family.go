@@ -1,12 +1,12 @@
 package gemini
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -18,13 +18,13 @@ type modelFamily struct {
 	pro, lite bool
 }
 
-var versioned = regexp.MustCompile(`(?:gemini|gemma)-(\d+(?:\.\d+)?)`)
+var versioned = lazyregexp.New(`(?:gemini|gemma)-(\d+(?:\.\d+)?)`)
 
 func parseFamily(id string) modelFamily {
 	id = strings.ToLower(id)
 	f := modelFamily{gemma: strings.Contains(id, "gemma"), version: 99, pro: strings.Contains(id, "-pro"),
 		lite: strings.Contains(id, "-lite")}
-	if m := versioned.FindStringSubmatch(id); m != nil {
+	if m := versioned().FindStringSubmatch(id); m != nil {
 		if v, err := strconv.ParseFloat(m[1], 64); err == nil {
 			f.version = v
 		}

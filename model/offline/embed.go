@@ -112,7 +112,7 @@ func embedText(text string) []float32 {
 	}
 	terms.EachTerm(text, func(term string) bool {
 		share := float32(wordShare)
-		if stopWords[term] || hasGlue(term) || isLoneCharacter(term) {
+		if stopWords()[term] || hasGlue(term) || isLoneCharacter(term) {
 			share = joinShare
 		}
 		add(term, share)

@@ -1,11 +1,11 @@
 package offline
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/model"
 )
@@ -39,7 +39,7 @@ type sentencePool struct {
 	at       map[string]int
 }
 
-var quoted = regexp.MustCompile(`^\[([^\]]+)\] “(.*)”$`)
+var quoted = lazyregexp.New(`^\[([^\]]+)\] “(.*)”$`)
 
 func gatherSentences(items []scrollback.Item, q question) []candidateSentence {
 	p := sentencePool{question: q, at: map[string]int{}}
@@ -125,7 +125,7 @@ func (p *sentencePool) addMessage(role scrollback.Role, own bool, seq int64, tex
 // addEcho takes this model's earlier quotes, under the places they name.
 func (p *sentencePool) addEcho(text string) {
 	for line := range strings.Lines(text) {
-		if m := quoted.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+		if m := quoted().FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 			seq, _ := strconv.ParseInt(strings.TrimPrefix(m[1], "#"), 10, 64)
 			p.addLines(quoteSource{m[1], seq, trustEcho}, m[2], p.isPlain)
 		}
@@ -156,7 +156,7 @@ func (p *sentencePool) isPlain(s string) bool {
 
 // isOriginal refuses, beside what plain does, lines that this model wrote.
 func (p *sentencePool) isOriginal(s string) bool {
-	return p.isPlain(s) && !quoted.MatchString(s) && !isReply(s)
+	return p.isPlain(s) && !quoted().MatchString(s) && !isReply(s)
 }
 
 // isInformative refuses, beside what plain does, a line that only repeats the question around "nothing
@@ -165,7 +165,7 @@ func (p *sentencePool) isInformative(s string) bool {
 	more := false
 	terms.EachTerm(s, func(t string) bool {
 		_, asked := p.question.index[t]
-		more = !asked && !stopWords[t] && !emptyWords[t] && !isLoneCharacter(t)
+		more = !asked && !stopWords()[t] && !emptyWords()[t] && !isLoneCharacter(t)
 		return !more
 	})
 	return more && p.isPlain(s)

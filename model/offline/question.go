@@ -95,7 +95,7 @@ func (q *question) cutTerms(text string) {
 	plain := 0
 	terms.EachTermAt(text, func(t string, from, to int) bool {
 		single := isLoneCharacter(t)
-		if single && (to == pairEnd || hasGlue(t)) || stopWords[t] {
+		if single && (to == pairEnd || hasGlue(t)) || stopWords()[t] {
 			return true
 		}
 		if r, _ := utf8.DecodeRuneInString(t); terms.IsDense(r) {

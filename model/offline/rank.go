@@ -98,7 +98,7 @@ func matchTerms(s candidateSentence, q question) (scoredSentence, bool) {
 				out.pairs = append(out.pairs, last)
 			}
 			last = i
-		case isLoneCharacter(t) || stopWords[t] || hasGlue(t):
+		case isLoneCharacter(t) || stopWords()[t] || hasGlue(t):
 		default:
 			last = -1
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -89,14 +90,14 @@ func readRecall(text string) []foundText {
 }
 
 // A JSON string contains no raw line end: what follows is a note on clipping.
-var fields = regexp.MustCompile(`"(seq|role|ref|line|content|text)":\s*("(?:[^"\\\n]|\\.)*"?|\d+|null)`)
+var fields = lazyregexp.New(`"(seq|role|ref|line|content|text)":\s*("(?:[^"\\\n]|\\.)*"?|\d+|null)`)
 
 // salvageTexts collects the texts of broken JSON with the seq, role, ref and line
 // that stand before each.
 func salvageTexts(text string) []foundText {
 	var out []foundText
 	var now foundText
-	for _, m := range fields.FindAllStringSubmatch(text, -1) {
+	for _, m := range fields().FindAllStringSubmatch(text, -1) {
 		switch m[1] {
 		case "seq":
 			now.seq, _ = strconv.ParseInt(m[2], 10, 64)

@@ -2,17 +2,18 @@ package offline
 
 import (
 	"iter"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // sentenceRunes bounds a sentence; a longer one is cut at a space before it.
 const sentenceRunes = 500
 
 var (
-	marks     = regexp.MustCompile(`^(?:(?:#{1,6}|>|[-*])\s+)+`)
+	marks     = lazyregexp.New(`^(?:(?:#{1,6}|>|[-*])\s+)+`)
 	shortened = wordSet("dr mr mrs ms no st vs etc e.g i.e fig approx")
 )
 
@@ -21,7 +22,7 @@ var (
 func cutSentences(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(s) {
-			line = marks.ReplaceAllString(strings.TrimSpace(line), "")
+			line = marks().ReplaceAllString(strings.TrimSpace(line), "")
 			for line != "" {
 				n := sentenceEnd(line, hardLimit(line))
 				if one := strings.TrimSpace(line[:n]); one != "" && !yield(one) {

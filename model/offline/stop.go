@@ -2,6 +2,7 @@ package offline
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -10,16 +11,20 @@ import (
 
 // stopWords carry no content in a question. They are kept in the form the term
 // cutter gives them.
-var stopWords = termSet(`a an the this that these those there here it its he she they them his her their
+var stopWords = sync.OnceValue(func() map[string]bool {
+	return termSet(`a an the this that these those there here it its he she they them his her their
 	i me my mine we us our you your yours is are was were am be been being do does did done have has had
 	can could will would shall should may might must of to in on at by for from with about as into and or
 	but if so then than what who whom whose which when where why how again exactly please kindly just also
 	now still ever tell told remind show give find search look let know remember recall quote say said says
 	mention mentioned talk talked want need like s t d m ll re ve don doesn didn isn wasn aren couldn wouldn not any some ok okay hey hi hello thanks`)
+})
 
 // emptyWords are what a tool says when it has nothing to say.
-var emptyWords = termSet(`no none nothing found match matches matched matching result results hit hits zero
+var emptyWords = sync.OnceValue(func() map[string]bool {
+	return termSet(`no none nothing found match matches matched matching result results hit hits zero
 	error failed invalid empty total messages message query pattern`)
+})
 
 // stopPhrases are blanked before a question is cut, so that their characters pair
 // with nothing. Longer ones stand before those they contain.

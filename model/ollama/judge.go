@@ -1,11 +1,11 @@
 package ollama
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -17,7 +17,7 @@ const unauthorized, notFound = 401, 404
 const images = "images"
 
 // lacks finds what a model cannot do; several things stand a line each.
-var lacks = regexp.MustCompile(`(?s)does not support (.*)`)
+var lacks = lazyregexp.New(`(?s)does not support (.*)`)
 
 // blind are words for an image that cannot be shown.
 var blind = []string{"missing data required for image input", "vision model not loaded", "does not support image",
@@ -42,7 +42,7 @@ func (m *Model) explainRefusal(p remote.Problem) *scrollback.Error {
 		return m.newMissingError(has("model"))
 	}
 	what := ""
-	if found := lacks.FindStringSubmatch(words); found != nil {
+	if found := lacks().FindStringSubmatch(words); found != nil {
 		what = found[1]
 	}
 	switch {

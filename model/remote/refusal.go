@@ -310,13 +310,13 @@ var (
 		words: []string{"loading model", "overloaded"}}
 )
 
-var outputBounds = []*regexp.Regexp{
-	regexp.MustCompile(`range of max_(?:completion_)?tokens should be \[\d+, ?(\d+)\]`),
-	regexp.MustCompile(`max_(?:completion_|output_)?tokens['"]?: \d+ > (\d+)`),
-	regexp.MustCompile(`max_(?:completion_|output_)?tokens['"]?.{0,60}too large.{0,80}at most (\d+)`),
-	regexp.MustCompile(`max_?(?:completion_|output_)?tokens['"]?.{0,80}(?:must be|should be|maximum|at most|less than or equal to|<=|exceeds?)[^\d\[]{0,60}(\d+)`),
-	regexp.MustCompile(`valid range of max_(?:completion_)?tokens is \[\d+, ?(\d+)\]`),
-	regexp.MustCompile(`maxoutputtokens.{0,80}from \d+ \(inclusive\) to (\d+)`),
+var outputBounds = []func() *regexp.Regexp{
+	lazyregexp.New(`range of max_(?:completion_)?tokens should be \[\d+, ?(\d+)\]`),
+	lazyregexp.New(`max_(?:completion_|output_)?tokens['"]?: \d+ > (\d+)`),
+	lazyregexp.New(`max_(?:completion_|output_)?tokens['"]?.{0,60}too large.{0,80}at most (\d+)`),
+	lazyregexp.New(`max_?(?:completion_|output_)?tokens['"]?.{0,80}(?:must be|should be|maximum|at most|less than or equal to|<=|exceeds?)[^\d\[]{0,60}(\d+)`),
+	lazyregexp.New(`valid range of max_(?:completion_)?tokens is \[\d+, ?(\d+)\]`),
+	lazyregexp.New(`maxoutputtokens.{0,80}from \d+ \(inclusive\) to (\d+)`),
 }
 
 // answerTooLong recognises that a longer answer was requested than the model
@@ -326,7 +326,7 @@ func answerTooLong(words string) (int64, bool) {
 		return 0, false
 	}
 	for _, re := range outputBounds {
-		if m := re.FindStringSubmatch(words); m != nil {
+		if m := re().FindStringSubmatch(words); m != nil {
 			if n, err := strconv.ParseInt(m[1], 10, 64); err == nil && n > 0 {
 				if strings.Contains(words, m[1]+" (exclusive)") {
 					n--

@@ -25,9 +25,9 @@ import (
 	"io/fs"
 	"iter"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -58,7 +58,7 @@ func (Tool) Homes(m transcript.Machine) []string {
 	return out
 }
 
-var started = regexp.MustCompile(`^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$`)
+var started = lazyregexp.New(`^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$`)
 
 // Sniff implements transcript.Tool.
 func (Tool) Sniff(name string, head []byte) bool {
@@ -67,7 +67,7 @@ func (Tool) Sniff(name string, head []byte) bool {
 	}
 	head = bytes.TrimLeft(head, "\x00")
 	line, _, _ := bytes.Cut(bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF"))), []byte("\n"))
-	return started.Match(line)
+	return started().Match(line)
 }
 
 // Sessions implements transcript.Tool: a history is one.

@@ -178,7 +178,7 @@ func (r *historyReader) endSection(file bool) {
 
 // takeLine takes a line.
 func (r *historyReader) takeLine(s string) {
-	if m := started.FindStringSubmatch(s); m != nil {
+	if m := started().FindStringSubmatch(s); m != nil {
 		r.endSection(false)
 		r.beginSection(m[1])
 		return

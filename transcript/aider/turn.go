@@ -5,28 +5,28 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
 var (
-	modelLine = regexp.MustCompile(`^(?:Main model|Model|Models): (\S+)`)
-	version   = regexp.MustCompile(`^Aider v(\S+)`)
-	used      = regexp.MustCompile(`^Tokens: (\S+) sent, (?:(\S+) cache write, )?(?:(\S+) cache hit, )?(\S+) received\.(?: Cost: \$([0-9.]+) message)?`)
+	modelLine = lazyregexp.New(`^(?:Main model|Model|Models): (\S+)`)
+	version   = lazyregexp.New(`^Aider v(\S+)`)
+	used      = lazyregexp.New(`^Tokens: (\S+) sent, (?:(\S+) cache write, )?(?:(\S+) cache hit, )?(\S+) received\.(?: Cost: \$([0-9.]+) message)?`)
 )
 
 // takeNote takes what a line of output says about the section or the last answer, and reports
 // whether it says nothing else.
 func (r *historyReader) takeNote(words string) bool {
-	if m := modelLine.FindStringSubmatch(words); m != nil {
+	if m := modelLine().FindStringSubmatch(words); m != nil {
 		r.model = m[1]
 		return !r.asked
 	}
-	if m := version.FindStringSubmatch(words); m != nil {
+	if m := version().FindStringSubmatch(words); m != nil {
 		r.version = m[1]
 		return !r.asked
 	}
@@ -38,7 +38,7 @@ func (r *historyReader) takeNote(words string) bool {
 		last.Status = scrollback.StatusInterrupted
 		return true
 	}
-	m := used.FindStringSubmatch(words)
+	m := used().FindStringSubmatch(words)
 	if m == nil || last.Usage != nil {
 		return false
 	}

@@ -17,10 +17,10 @@ import (
 	"iter"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/exported"
 	"github.com/scrollback-ai/scrollback/transcript/sessionlog"
@@ -123,7 +123,7 @@ func (s *step) text() string {
 }
 
 // request is what a person wrote, among what the program says of the editor.
-var request = regexp.MustCompile(`(?s)<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>`)
+var request = lazyregexp.New(`(?s)<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>`)
 
 // talkReader is a conversation while it is read.
 type talkReader struct {
@@ -164,7 +164,7 @@ func (r *talkReader) addStep(number int, s *step) {
 	case s.Type == "USER_INPUT":
 		e.Message.Role = scrollback.RoleUser
 		text := s.text()
-		if m := request.FindStringSubmatch(text); m != nil {
+		if m := request().FindStringSubmatch(text); m != nil {
 			text = m[1]
 		}
 		sessionlog.AddText(&e, text)

@@ -3,11 +3,11 @@ package claudecode
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -103,14 +103,14 @@ func (w *sessionWriter) answerRows(e transcript.Entry) (list []lineRow) {
 
 // callShape and nameShape are what the tool's model takes.
 var (
-	callShape = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	nameShape = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+	callShape = lazyregexp.New(`^[a-zA-Z0-9_-]{1,64}$`)
+	nameShape = lazyregexp.New(`[^a-zA-Z0-9_-]`)
 )
 
 // callID returns the id of a call in the file: no two are the same there.
 func (w *sessionWriter) callID(c scrollback.ToolCall) string {
 	id := c.ID
-	for n := 0; !callShape.MatchString(id) || w.used[id]; n++ {
+	for n := 0; !callShape().MatchString(id) || w.used[id]; n++ {
 		id = "toolu_" + hashTexts(w.last, c.ID, strconv.Itoa(n))[:24]
 	}
 	w.used[id] = true
@@ -121,7 +121,7 @@ func (w *sessionWriter) callID(c scrollback.ToolCall) string {
 }
 
 func spellToolName(name string) string {
-	if name = nameShape.ReplaceAllString(name, "_"); len(name) > 64 {
+	if name = nameShape().ReplaceAllString(name, "_"); len(name) > 64 {
 		name = name[:64]
 	}
 	if name == "" {

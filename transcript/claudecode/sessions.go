@@ -9,10 +9,10 @@ import (
 	"io/fs"
 	"iter"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -25,7 +25,7 @@ const (
 )
 
 // own is how the tool names the file of a session.
-var own = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.jsonl$`)
+var own = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.jsonl$`)
 
 // Sessions implements transcript.Tool: a file with its folder beside it, those that
 // changed last at the end.
@@ -141,7 +141,7 @@ func projectSessions(files fs.FS, folder string, list []fs.DirEntry) (out []tran
 			continue // it was removed meanwhile, or leads elsewhere
 		}
 		var first headProbe
-		if !own.MatchString(d.Name()) {
+		if !own().MatchString(d.Name()) {
 			var ok bool
 			if first, ok = probeFile(files, name); !ok || agentFile(d.Name()) && there[first.SessionID] {
 				continue
@@ -161,11 +161,11 @@ func projectSessions(files fs.FS, folder string, list []fs.DirEntry) (out []tran
 // title or a snapshot only.
 func isSilent(files fs.FS, name string) bool {
 	b, err := fs.ReadFile(files, name)
-	return err == nil && len(b) <= short && !spoken.Match(b)
+	return err == nil && len(b) <= short && !spoken().Match(b)
 }
 
 // spoken finds what a message has.
-var spoken = regexp.MustCompile(`"(user|assistant|queued_command|scrollback)"`)
+var spoken = lazyregexp.New(`"(user|assistant|queued_command|scrollback)"`)
 
 // addAgentFiles adds to sessions the files of their sub-agents that lie beside them.
 func addAgentFiles(files fs.FS, folder string, agents []string, sessions []transcript.Session) {

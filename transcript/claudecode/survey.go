@@ -10,9 +10,9 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -68,7 +68,7 @@ func sessionIdentity(name string, first headProbe) string {
 	base := path.Base(name)
 	stem := strings.ToValidUTF8(strings.TrimSuffix(base, ".jsonl"), "\uFFFD")
 	switch {
-	case own.MatchString(base):
+	case own().MatchString(base):
 	case agentFile(base) && first.SessionID != "":
 		return agentSource(first.SessionID, base)
 	case first.SessionID != "":
@@ -125,11 +125,11 @@ func probeFile(files fs.FS, name string) (headProbe, bool) {
 			return l, true
 		}
 	}
-	if m := sessionID.FindSubmatch(head); m != nil {
+	if m := sessionID().FindSubmatch(head); m != nil {
 		return headProbe{string(m[1])}, true
 	}
 	return headProbe{}, true
 }
 
 // sessionID finds the id in a line that is too long to be read whole.
-var sessionID = regexp.MustCompile(`"sessionId":"([0-9a-f-]{36})"`)
+var sessionID = lazyregexp.New(`"sessionId":"([0-9a-f-]{36})"`)

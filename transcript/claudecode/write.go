@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -144,12 +144,12 @@ func (w *sessionWriter) writeLine(v any) error {
 }
 
 // uuidShape is what the tool takes for the id of a node.
-var uuidShape = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var uuidShape = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // lineUUID returns the id of the n-th line of a message: the message's own, or one made of it.
 func (w *sessionWriter) lineUUID(m scrollback.Message, n int) string {
 	id := string(m.ID)
-	for ; n > 0 || !uuidShape.MatchString(id) || w.used[id]; n-- {
+	for ; n > 0 || !uuidShape().MatchString(id) || w.used[id]; n-- {
 		h := hashTexts(string(w.c.ID), id, strconv.Itoa(n))
 		id = h[:8] + "-" + h[8:12] + "-8" + h[12:15] + "-8" + h[15:18] + "-" + h[18:30]
 	}

@@ -3,11 +3,11 @@ package cline
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
@@ -48,13 +48,13 @@ func (t *talkReader) addSpeech(c *content, said string, i int) {
 	c.addText(said[to:])
 }
 
-var tag = regexp.MustCompile(`<([a-z_]{1,40})>`)
+var tag = lazyregexp.New(`<([a-z_]{1,40})>`)
 
 // spokenArguments returns the elements of a spoken call as JSON.
 func spokenArguments(body string) json.RawMessage {
 	out := map[string]string{}
 	for len(out) < 64 {
-		at := tag.FindStringSubmatchIndex(body)
+		at := tag().FindStringSubmatchIndex(body)
 		if at == nil {
 			break
 		}
@@ -77,11 +77,11 @@ func spokenArguments(body string) json.RawMessage {
 	return arguments
 }
 
-var resultHead = regexp.MustCompile(`^\[([a-z_]{1,40})(?: for [^\n]*)?\] Result:`)
+var resultHead = lazyregexp.New(`^\[([a-z_]{1,40})(?: for [^\n]*)?\] Result:`)
 
 // spokenResult returns the name of the tool whose result a text begins with, and what follows.
 func spokenResult(s string) (name, rest string, ok bool) {
-	at := resultHead.FindStringSubmatchIndex(s)
+	at := resultHead().FindStringSubmatchIndex(s)
 	if at == nil || !slices.Contains(spokenTools, s[at[2]:at[3]]) {
 		return "", s, false
 	}
@@ -120,7 +120,7 @@ var unwrapped = []string{"task", "user_input", "user_message", "feedback"}
 
 // place names the folder that was worked in. How long it may be is checked apart: a count in
 // the expression would be compiled at each start, for longer than all others.
-var place = regexp.MustCompile(`# Current Work(?:ing|space) Directory \(([^\n]+?)\) Files`)
+var place = lazyregexp.New(`# Current Work(?:ing|space) Directory \(([^\n]+?)\) Files`)
 
 // longestPlace bounds the path of a folder, in bytes.
 const longestPlace = 4096
@@ -139,7 +139,7 @@ func stripWrapping(s string) (words, folder string, left int) {
 				inner = rest
 				after = ""
 			}
-			if m := place.FindStringSubmatch(inner); m != nil && len(m[1]) <= longestPlace && folder == "" {
+			if m := place().FindStringSubmatch(inner); m != nil && len(m[1]) <= longestPlace && folder == "" {
 				folder = m[1]
 			}
 			s = before + after

@@ -8,10 +8,10 @@ import (
 	"iter"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/foreign"
 )
@@ -140,7 +140,7 @@ func loadSessions(ctx context.Context, p transcript.Place, s transcript.Session)
 }
 
 // mark is the folder that the tool appends to what a command printed.
-var mark = regexp.MustCompile(`\s*<cwd>([^<]*)</cwd>\s*$`)
+var mark = lazyregexp.New(`\s*<cwd>([^<]*)</cwd>\s*$`)
 
 // workFolder returns the one that was worked in: what holds the tool's folder, what the tool has noted of it, or
 // what the first command says.
@@ -158,7 +158,7 @@ func workFolder(p transcript.Place, name string, all []*conversation) string {
 	for _, c := range all {
 		for _, r := range c.rows {
 			for _, q := range r.parts {
-				if at := mark.FindStringSubmatch(q.Data.Content); q.Type == "tool_result" && at != nil {
+				if at := mark().FindStringSubmatch(q.Data.Content); q.Type == "tool_result" && at != nil {
 					return at[1]
 				}
 			}

@@ -5,10 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -63,7 +63,7 @@ func (t *messageBuilder) addPart(e *transcript.Entry, p part, id string) {
 		add(call)
 	case "tool_result":
 		name := cmp.Or(t.names[d.ToolCallID], d.Name, "unknown")
-		text := mark.ReplaceAllString(d.Content, "")
+		text := mark().ReplaceAllString(d.Content, "")
 		add(scrollback.ToolResult{CallID: cmp.Or(d.ToolCallID, id), Name: name, Text: text,
 			IsError: d.IsError || name == "bash" && isFailed(text)})
 		if d.Data != "" && !attachBytes(e, d.Data, d.Mime, "") {
@@ -86,11 +86,11 @@ func (t *messageBuilder) addPart(e *transcript.Entry, p part, id string) {
 }
 
 // exited is how the tool says at the end of an output that a command failed.
-var exited = regexp.MustCompile(`(?:^|\n)Exit code (\d+)\s*$`)
+var exited = lazyregexp.New(`(?:^|\n)Exit code (\d+)\s*$`)
 
 // isFailed reports whether a command failed: the tool only says so in its output.
 func isFailed(text string) bool {
-	m := exited.FindStringSubmatch(text)
+	m := exited().FindStringSubmatch(text)
 	return m != nil && strings.Trim(m[1], "0") != ""
 }
 

@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/sessionlog"
 )
@@ -27,11 +27,11 @@ func SessionID(id scrollback.ConversationID) string {
 }
 
 // ourSession is the id of a session that was written here.
-var ourSession = regexp.MustCompile(`^ses_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$`)
+var ourSession = lazyregexp.New(`^ses_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$`)
 
 // sourceOf returns what a session is known by: of one that was written here, its conversation.
 func sourceOf(session string) string {
-	if m := ourSession.FindStringSubmatch(session); m != nil {
+	if m := ourSession().FindStringSubmatch(session); m != nil {
 		return strings.Join(m[1:], "-")
 	}
 	return session

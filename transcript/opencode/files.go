@@ -53,7 +53,7 @@ func (f foundFiles) fileSessions(ctx context.Context, p transcript.Place,
 				s.Changed = max(info.ModTime().UnixMilli(), 0)
 				s.Stamp = fmt.Sprintf("%d,%d", s.Bytes, info.ModTime().UnixNano())
 			}
-			if id := exportID.FindSubmatch(readHead(p.FS, name, 512)); id != nil {
+			if id := exportID().FindSubmatch(readHead(p.FS, name, 512)); id != nil {
 				s.ID = string(id[1])
 			}
 			if !yield(s) {

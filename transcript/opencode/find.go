@@ -3,9 +3,9 @@ package opencode
 import (
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -49,7 +49,7 @@ func (o *offspring) findFiles(p transcript.Place) (f foundFiles, err error) {
 		case e.IsDir() && e.Name() == "session" && isFolder(p.FS, path.Join(at, "message")):
 			f.storage = at
 		case e.IsDir():
-		case o.database.MatchString(e.Name()) && o.isDatabase(p, name):
+		case o.database().MatchString(e.Name()) && o.isDatabase(p, name):
 			f.databases = append(f.databases, name)
 		case path.Ext(e.Name()) == ".json" && isExport(p.FS, name):
 			f.exports = append(f.exports, name)
@@ -69,11 +69,11 @@ func (o *offspring) isDatabase(p transcript.Place, name string) bool {
 	if p.Path == "" {
 		return false
 	}
-	return o.database.MatchString(path.Base(name)) ||
+	return o.database().MatchString(path.Base(name)) ||
 		strings.HasPrefix(string(readHead(p.FS, name, 16)), "SQLite format 3")
 }
 
-func isExport(files fs.FS, name string) bool { return exported.Match(readHead(files, name, 256)) }
+func isExport(files fs.FS, name string) bool { return exported().Match(readHead(files, name, 256)) }
 
 // readHead returns how a file begins, or nothing.
 func readHead(files fs.FS, name string, n int) []byte {
@@ -94,13 +94,13 @@ func readHead(files fs.FS, name string, n int) []byte {
 }
 
 // sideName is how the tool names the file with a whole output.
-var sideName = regexp.MustCompile(`^tool_[A-Za-z0-9]{1,80}$`)
+var sideName = lazyregexp.New(`^tool_[A-Za-z0-9]{1,80}$`)
 
 // fullText returns the whole of an output, as long as the tool keeps it, from the folder beside
 // the session's file. Only the last element of the path that the tool noted counts.
 func fullText(files fs.FS, session, noted string) (string, bool) {
 	base := path.Base(strings.ReplaceAll(noted, `\`, "/"))
-	if !sideName.MatchString(base) {
+	if !sideName().MatchString(base) {
 		return "", false
 	}
 	folder := path.Dir(session)

@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -40,14 +41,14 @@ type Tool struct{ as *offspring }
 type offspring struct {
 	name     string
 	folder   string // of its data
-	database *regexp.Regexp
+	database func() *regexp.Regexp
 	variable string // that names a database
 }
 
 var (
-	opencode = &offspring{Name, "opencode", regexp.MustCompile(`^opencode(-[A-Za-z0-9._-]+)?\.db$`), "OPENCODE_DB"}
-	kilo     = &offspring{"kilo", "kilo", regexp.MustCompile(`^kilo(-[A-Za-z0-9._-]+)?\.db$`), "KILO_DB"}
-	mimo     = &offspring{"mimo-code", "mimocode", regexp.MustCompile(`^mimocode(-[A-Za-z0-9._-]+)?\.db$`), "MIMOCODE_DB"}
+	opencode = &offspring{Name, "opencode", lazyregexp.New(`^opencode(-[A-Za-z0-9._-]+)?\.db$`), "OPENCODE_DB"}
+	kilo     = &offspring{"kilo", "kilo", lazyregexp.New(`^kilo(-[A-Za-z0-9._-]+)?\.db$`), "KILO_DB"}
+	mimo     = &offspring{"mimo-code", "mimocode", lazyregexp.New(`^mimocode(-[A-Za-z0-9._-]+)?\.db$`), "MIMOCODE_DB"}
 )
 
 // Kilo returns the tool that reads the conversations of Kilo on the command line.
@@ -80,7 +81,7 @@ func (t Tool) Homes(m transcript.Machine) []string {
 		if !filepath.IsAbs(db) {
 			db = filepath.Join(folder, db)
 		}
-		if filepath.Dir(db) != folder || !kind.database.MatchString(filepath.Base(db)) {
+		if filepath.Dir(db) != folder || !kind.database().MatchString(filepath.Base(db)) {
 			out = append(out, db)
 		}
 	}
@@ -90,15 +91,15 @@ func (t Tool) Homes(m transcript.Machine) []string {
 // Sniff implements [transcript.Tool]. One export is as the other, so that only opencode knows them.
 func (t Tool) Sniff(name string, head []byte) bool {
 	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
-		return t.kind().database.MatchString(path.Base(name))
+		return t.kind().database().MatchString(path.Base(name))
 	}
-	return t.kind() == opencode && exported.Match(head)
+	return t.kind() == opencode && exported().Match(head)
 }
 
 // exported is how an exported conversation begins, and exportID which one it is.
 var (
-	exported = regexp.MustCompile(`^(\x{FEFF})?\s*\{\s*"info"\s*:\s*\{\s*"id"\s*:\s*"ses_`)
-	exportID = regexp.MustCompile(`^(?:\x{FEFF})?\s*\{\s*"info"\s*:\s*\{\s*"id"\s*:\s*"(ses_[A-Za-z0-9]+)"`)
+	exported = lazyregexp.New(`^(\x{FEFF})?\s*\{\s*"info"\s*:\s*\{\s*"id"\s*:\s*"ses_`)
+	exportID = lazyregexp.New(`^(?:\x{FEFF})?\s*\{\s*"info"\s*:\s*\{\s*"id"\s*:\s*"(ses_[A-Za-z0-9]+)"`)
 )
 
 // Sessions implements [transcript.Tool]: those of the databases, then those of older files

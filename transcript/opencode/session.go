@@ -2,10 +2,10 @@ package opencode
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript/foreign"
 )
 
@@ -139,11 +139,11 @@ func (s *storedSession) restoreRemoved(db *foreign.DB, at map[string]*message) e
 }
 
 // forkTitle is how the tool names a copy; nothing else says that it is one.
-var forkTitle = regexp.MustCompile(`\(fork #\d+\)$`)
+var forkTitle = lazyregexp.New(`\(fork #\d+\)$`)
 
 // findOrigin finds what a fork was copied from: the first message has the same time there.
 func (s *storedSession) findOrigin(db *foreign.DB) error {
-	if len(s.messages) == 0 || !forkTitle.MatchString(s.Title) {
+	if len(s.messages) == 0 || !forkTitle().MatchString(s.Title) {
 		return nil
 	}
 	for r, err := range db.QueryRows(

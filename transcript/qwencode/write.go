@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"regexp"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/sessionlog"
@@ -21,9 +21,9 @@ import (
 const written = "0.24.4"
 
 // IsSessionID reports whether the tool takes a word for the id of a session.
-func IsSessionID(id string) bool { return sessionShape.MatchString(id) }
+func IsSessionID(id string) bool { return sessionShape().MatchString(id) }
 
-var sessionShape = regexp.MustCompile(`^[0-9a-fA-F-]{32,36}$`)
+var sessionShape = lazyregexp.New(`^[0-9a-fA-F-]{32,36}$`)
 
 // Write implements [transcript.Exporter]: a session of JSON lines, whose id is the conversation's. The tool looks for
 // it by the name ID.jsonl in its folder of the project. Reasoning is not sent to another model, so it stands only

@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	"github.com/google/uuid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -110,11 +110,11 @@ type IDs struct {
 }
 
 // uuidShape is an id that records may have as it is.
-var uuidShape = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var uuidShape = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // Take returns the id for a record: the wanted one, or else one that is made of it.
 func (ids *IDs) Take(id string) string {
-	for n := 0; !uuidShape.MatchString(id) || ids.used[id]; n++ {
+	for n := 0; !uuidShape().MatchString(id) || ids.used[id]; n++ {
 		sum := sha256.Sum256(fmt.Append(nil, ids.Conversation, "\x00", id, "\x00", n))
 		id = uuid.NewSHA1(uuid.NameSpaceOID, sum[:]).String()
 	}

@@ -15,11 +15,11 @@ import (
 	"iter"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/exported"
 	"github.com/scrollback-ai/scrollback/transcript/sessionlog"
@@ -93,7 +93,7 @@ type extra struct {
 }
 
 // humanized is how older versions write when something was said, with or without what is less than a minute.
-var humanized = regexp.MustCompile(`^(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m(?: ?(\d{1,2})s)?(?: ?(\d{1,3})ms)?$`)
+var humanized = lazyregexp.New(`^(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m(?: ?(\d{1,2})s)?(?: ?(\d{1,3})ms)?$`)
 
 // parseDate returns when something was said, in Unix ms; 0 for what says nothing. Times without a zone are this
 // machine's.
@@ -113,7 +113,7 @@ func parseDate(raw json.RawMessage) int64 {
 			return transcript.ParseMillis(t.UnixMilli())
 		}
 	}
-	m := humanized.FindStringSubmatch(s)
+	m := humanized().FindStringSubmatch(s)
 	if m == nil {
 		return 0
 	}

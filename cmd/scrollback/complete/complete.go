@@ -17,8 +17,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/line"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/internal/clients"
 	"github.com/scrollback-ai/scrollback/internal/install"
@@ -38,12 +37,12 @@ type Sources struct {
 }
 
 // Write prints the choices for a line; the last word of it is being typed.
-func (s Sources) Write(w io.Writer, root *kong.Node, line []string) error {
+func (s Sources) Write(w io.Writer, root *line.Node, words []string) error {
 	typed := ""
-	if n := len(line); n > 0 {
-		line, typed = line[:n-1], line[n-1]
+	if n := len(words); n > 0 {
+		words, typed = words[:n-1], words[n-1]
 	}
-	for _, c := range s.listChoices(root, line, typed) {
+	for _, c := range s.listChoices(root, words, typed) {
 		about := strings.Join(strings.Fields(c.About), " ")
 		if _, err := fmt.Fprintf(w, "%s\t%s\n", c.Word, about); err != nil {
 			return err
@@ -53,11 +52,11 @@ func (s Sources) Write(w io.Writer, root *kong.Node, line []string) error {
 }
 
 // listChoices returns those for what is typed behind the words of a line.
-func (s Sources) listChoices(root *kong.Node, line []string, typed string) []Choice {
+func (s Sources) listChoices(root *line.Node, words []string, typed string) []Choice {
 	at := root
 	taken := 0
-	var flag *kong.Flag // whose value comes next
-	for _, word := range line {
+	var flag *line.Flag // whose value comes next
+	for _, word := range words {
 		switch {
 		case flag != nil:
 			flag = nil
@@ -106,14 +105,14 @@ func (s Sources) listChoices(root *kong.Node, line []string, typed string) []Cho
 }
 
 // commandArguments returns the arguments at a command; those of its default stand for it.
-func commandArguments(n *kong.Node) []*kong.Positional {
+func commandArguments(n *line.Node) []*line.Value {
 	if len(n.Positional) == 0 && n.DefaultCmd != nil {
 		return n.DefaultCmd.Positional
 	}
 	return n.Positional
 }
 
-func childNamed(n *kong.Node, name string) *kong.Node {
+func childNamed(n *line.Node, name string) *line.Node {
 	for _, c := range n.Children {
 		if c.Name == name {
 			return c
@@ -123,18 +122,18 @@ func childNamed(n *kong.Node, name string) *kong.Node {
 }
 
 // allFlags returns the flags that may stand at a command.
-func allFlags(n *kong.Node) []*kong.Flag {
+func allFlags(n *line.Node) []*line.Flag {
 	out := n.Flags
 	if n.DefaultCmd != nil {
-		out = append(append([]*kong.Flag{}, out...), n.DefaultCmd.Flags...)
+		out = append(append([]*line.Flag{}, out...), n.DefaultCmd.Flags...)
 	}
 	for up := n.Parent; up != nil; up = up.Parent {
-		out = append(append([]*kong.Flag{}, out...), up.Flags...)
+		out = append(append([]*line.Flag{}, out...), up.Flags...)
 	}
 	return out
 }
 
-func findFlag(n *kong.Node, name string) *kong.Flag {
+func findFlag(n *line.Node, name string) *line.Flag {
 	for _, f := range allFlags(n) {
 		if "--"+f.Name == name || f.Short != 0 && "-"+string(f.Short) == name {
 			return f
@@ -143,7 +142,7 @@ func findFlag(n *kong.Node, name string) *kong.Flag {
 	return nil
 }
 
-func flagChoices(n *kong.Node) []Choice {
+func flagChoices(n *line.Node) []Choice {
 	var out []Choice
 	for _, f := range allFlags(n) {
 		if !f.Hidden {
@@ -202,7 +201,7 @@ func imports() []string {
 }
 
 // valueChoices returns those of a flag or an argument.
-func (s Sources) valueChoices(v *kong.Value) []Choice {
+func (s Sources) valueChoices(v *line.Value) []Choice {
 	switch v.Name {
 	case "conversation", "resume", "into":
 		return append(s.Conversations(), Choice{"latest", ""})

@@ -5,13 +5,12 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/line"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Man writes the manual page, in the language of man(7).
-func (p Page) Man(root *kong.Node, version, date string) error {
+func (p Page) Man(root *line.Node, version, date string) error {
 	fmt.Fprintf(p.W, ".TH SCROLLBACK 1 \"%s\" \"%s\" \"User Commands\"\n.ad l\n", date, roff(version))
 	p.section(i18n.ManName)
 	fmt.Fprintf(p.W, "scrollback \\- %s\n", roff(p.say(i18n.ManPurpose)))

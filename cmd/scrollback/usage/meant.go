@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/line"
 	"github.com/scrollback-ai/scrollback/internal/nearest"
 )
 
@@ -35,19 +34,19 @@ var (
 // Meant returns what the parser says of a line, with what was probably meant: the name that is
 // nearest, or the one that is known elsewhere by what was typed.
 func Meant(err error) string {
-	var at *kong.ParseError
-	if !errors.As(err, &at) || at.Context == nil {
+	var at *line.Error
+	if !errors.As(err, &at) || at.Line == nil {
 		return err.Error()
 	}
-	return MeantAt(err, at.Context)
+	return MeantAt(err, at.Line)
 }
 
 // MeantAt is [Meant] of an error at a place in a line.
-func MeantAt(err error, at *kong.Context) string {
+func MeantAt(err error, at *line.Line) string {
 	said, _, _ := strings.Cut(err.Error(), ", did you mean ")
 	node := at.Selected()
 	if node == nil {
-		node = at.Model.Node
+		node = at.Root
 	}
 	if name, ok := strings.CutPrefix(said, "unknown flag "); ok {
 		typed := strings.TrimLeft(name, "-")
@@ -102,7 +101,7 @@ func nearestOf(typed string, known []string, synonyms map[string][]string) strin
 	return ""
 }
 
-func flagNames(flags []*kong.Flag) (names []string) {
+func flagNames(flags []*line.Flag) (names []string) {
 	for _, f := range flags {
 		if !f.Hidden {
 			names = append(names, f.Name)

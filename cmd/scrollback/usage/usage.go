@@ -15,8 +15,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/line"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 )
@@ -58,13 +57,10 @@ func (ls Lists) fill(l i18n.Language, text string) string {
 }
 
 // Explain puts the help of all commands in place of the names that their tags give it.
-func Explain(l i18n.Language, n *kong.Node, lists Lists) {
+func Explain(l i18n.Language, n *line.Node, lists Lists) {
 	say := func(id string) string { return lists.fill(l, l.Of("help", id)) }
 	n.Help = say(n.Help)
 	for _, f := range n.Flags {
-		if f.Name == "help" { // the parser's own
-			f.Help = "show-help"
-		}
 		f.Help = say(f.Help)
 	}
 	for _, a := range n.Positional {
@@ -79,7 +75,7 @@ func Explain(l i18n.Language, n *kong.Node, lists Lists) {
 func (p Page) heading(id i18n.ID) string { return p.Language.Say(i18n.HelpHeading, id) }
 
 // Name returns a command as it is typed.
-func Name(n *kong.Node) string {
+func Name(n *line.Node) string {
 	var words []string
 	for ; n.Parent != nil; n = n.Parent {
 		words = append([]string{n.Name}, words...)
@@ -88,7 +84,7 @@ func Name(n *kong.Node) string {
 }
 
 // Overview is what a newcomer to the program reads first.
-func (p Page) Overview(root *kong.Node) error {
+func (p Page) Overview(root *line.Node) error {
 	fmt.Fprintln(p.W, p.say(i18n.HelpAbout))
 	fmt.Fprintf(p.W, "\n%s\n", p.say(i18n.HelpStartWith))
 	for _, line := range []string{`run "The spare key is under the third bollard."`, "chat --resume", "serve"} {
@@ -119,7 +115,7 @@ func (p Page) Overview(root *kong.Node) error {
 }
 
 // Command explains a command.
-func (p Page) Command(n *kong.Node) error {
+func (p Page) Command(n *line.Node) error {
 	fmt.Fprintf(p.W, "%s %s\n\n", p.heading(i18n.HelpUsage), synopsis(n))
 	p.rows([][2]string{{"", n.Help}})
 	p.part(i18n.HelpArguments, arguments(n))
@@ -193,7 +189,7 @@ func (p Page) variables() [][2]string {
 	return rows
 }
 
-func flags(all []*kong.Flag) [][2]string {
+func flags(all []*line.Flag) [][2]string {
 	var rows [][2]string
 	for _, f := range all {
 		if f.Hidden || f.Name == "help" {
@@ -211,7 +207,7 @@ func flags(all []*kong.Flag) [][2]string {
 	return rows
 }
 
-func arguments(n *kong.Node) [][2]string {
+func arguments(n *line.Node) [][2]string {
 	var rows [][2]string
 	for _, a := range n.Positional {
 		rows = append(rows, [2]string{a.Summary(), a.Help})
@@ -219,7 +215,7 @@ func arguments(n *kong.Node) [][2]string {
 	return rows
 }
 
-func children(n *kong.Node) [][2]string {
+func children(n *line.Node) [][2]string {
 	var rows [][2]string
 	for _, c := range n.Children {
 		if !c.Hidden {
@@ -229,7 +225,7 @@ func children(n *kong.Node) [][2]string {
 	return rows
 }
 
-func siblings(n *kong.Node) [][2]string {
+func siblings(n *line.Node) [][2]string {
 	var rows [][2]string
 	for _, c := range n.Parent.Children {
 		if c != n {
@@ -240,7 +236,7 @@ func siblings(n *kong.Node) [][2]string {
 }
 
 // synopsis returns a command with what it takes.
-func synopsis(n *kong.Node) string {
+func synopsis(n *line.Node) string {
 	out := strings.TrimSpace("scrollback " + Name(n))
 	for _, a := range n.Positional {
 		out += " " + a.Summary()

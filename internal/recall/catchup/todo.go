@@ -2,11 +2,11 @@ package catchup
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // The names that the tools of agents give to a list of to-dos, to what one is, and to how far
@@ -21,7 +21,7 @@ var (
 var endedWords = []string{"completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped", "true"}
 
 // boxPattern finds a line with a box that may be ticked, and what is behind it.
-var boxPattern = regexp.MustCompile(
+var boxPattern = lazyregexp.New(
 	`(?m)^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*(?:\[([ xX✓✔~-]?)\]|(☐)|(☑|✅))[ \t]+(.+?)[ \t]*$`)
 
 // openTodos returns those of the newest list of to-dos that are open: of a call that keeps one, or of
@@ -106,7 +106,7 @@ func todosOfText(text string) (left []string, listed bool) {
 	if !strings.ContainsAny(text, "[☐☑✅") {
 		return nil, false
 	}
-	for _, m := range boxPattern.FindAllStringSubmatch(text, -1) {
+	for _, m := range boxPattern().FindAllStringSubmatch(text, -1) {
 		listed = true
 		if m[3] == "" && (m[2] != "" || strings.TrimSpace(m[1]) == "") {
 			left = append(left, m[4])

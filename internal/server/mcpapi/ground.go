@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/recall"
 )
 
@@ -141,7 +141,7 @@ func folderForms(name string) []string {
 }
 
 // drive finds the letter of a disk in the path of an address.
-var drive = regexp.MustCompile(`^/[A-Za-z]:`)
+var drive = lazyregexp.New(`^/[A-Za-z]:`)
 
 // folderFromURI returns the folder that an address of the form file:// names, or empty.
 func folderFromURI(address string) string {
@@ -149,7 +149,7 @@ func folderFromURI(address string) string {
 	if err != nil || u.Scheme != "file" {
 		return ""
 	}
-	if drive.MatchString(u.Path) {
+	if drive().MatchString(u.Path) {
 		return strings.ReplaceAll(u.Path[1:], "/", `\`)
 	}
 	return u.Path

@@ -3,9 +3,10 @@ package spec
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // Example is a request and the response of a real server to it.
@@ -27,7 +28,7 @@ func (e *Example) HasResponse() bool { return e.Response != nil && string(e.Resp
 
 // reference is what another example's response holds: its operation, and the path to a
 // value.
-var reference = regexp.MustCompile(`"\$([a-z-]+)((?:\.\w+)+)"`)
+var reference = lazyregexp.New(`"\$([a-z-]+)((?:\.\w+)+)"`)
 
 // ListReferences returns the operations whose examples e names.
 func (e *Example) ListReferences() []string {
@@ -36,7 +37,7 @@ func (e *Example) ListReferences() []string {
 	if err != nil {
 		return out
 	}
-	for _, m := range reference.FindAllSubmatch(raw, -1) {
+	for _, m := range reference().FindAllSubmatch(raw, -1) {
 		out = append(out, string(m[1]))
 	}
 	return out
@@ -50,8 +51,8 @@ func (e *Example) FillReferences(response func(operation string) json.RawMessage
 		return *e, err
 	}
 	var missing error
-	raw = reference.ReplaceAllFunc(raw, func(found []byte) []byte {
-		m := reference.FindSubmatch(found)
+	raw = reference().ReplaceAllFunc(raw, func(found []byte) []byte {
+		m := reference().FindSubmatch(found)
 		v, err := valueAt(response(string(m[1])), strings.Split(string(m[2]), ".")[1:])
 		if err != nil {
 			missing = fmt.Errorf("%s: %w", found, err)

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // What a DSN may leave out.
@@ -45,7 +45,7 @@ const (
 const oldestVersion = 13
 
 // parameterName is what the name of a parameter can be.
-var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.]*$`)
+var parameterName = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_.]*$`)
 
 // parseDSN reads a DSN. Its errors repeat nothing of it: a password whose characters are not
 // encoded may be taken for any other part.
@@ -62,7 +62,7 @@ func parseDSN(dsn string) (*pgxpool.Config, error) {
 		return nil, malformed
 	}
 	for name := range asked {
-		if !parameterName.MatchString(name) {
+		if !parameterName().MatchString(name) {
 			return nil, malformed
 		}
 	}

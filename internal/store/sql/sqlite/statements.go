@@ -1,17 +1,16 @@
 package sqlite
 
 import (
-	"regexp"
-
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
 // boundLimit finds a limit that is a parameter.
-var boundLimit = regexp.MustCompile(`LIMIT (\$\d+)`)
+var boundLimit = lazyregexp.New(`LIMIT (\$\d+)`)
 
 // keepPlan writes a statement so that it is compiled once. SQLite plans by the value of a limit that is a bare
 // parameter, and so compiles the statement again each time it is bound, which takes longer than most of them run.
-func keepPlan(query string) string { return boundLimit.ReplaceAllString(query, "LIMIT ($1 + 0)") }
+func keepPlan(query string) string { return boundLimit().ReplaceAllString(query, "LIMIT ($1 + 0)") }
 
 // newestMessage is the number of the newest message.
 const newestMessage = `coalesce((SELECT max(n) FROM messages), 0)`
