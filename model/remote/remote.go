@@ -387,7 +387,12 @@ func (c *Client) sendRequest(ctx context.Context, x *Exchange) (*http.Response, 
 		method = http.MethodPost
 		body = scrollback.WellFormed(bytes.TrimRight(buf.Bytes(), "\n"))
 	}
-	req, err := http.NewRequestWithContext(ctx, method, x.URL, bytes.NewReader(body))
+	sent := &sentBody{}
+	req, err := http.NewRequestWithContext(ctx, method, x.URL, http.NoBody)
+	if len(body) > 0 {
+		sent.text = body
+		req, err = sent.newRequest(ctx, method, x.URL)
+	}
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, scrollback.ParamErrorf(op, "base_url", i18n.ProviderAddressNotValid, c.o.Provider,
 			c.nameSetting(c.o.BaseVariable))
@@ -407,7 +412,9 @@ func (c *Client) sendRequest(ctx context.Context, x *Exchange) (*http.Response, 
 			req.Header.Set(name, value)
 		}
 	}
-	return c.http.Do(req)
+	resp, err := c.http.Do(req)
+	sent.markAnswered()
+	return resp, err
 }
 
 // nameSetting names what a person may set, if anything.
