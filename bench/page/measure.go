@@ -88,7 +88,7 @@ func measureOpening(ctx context.Context, p *place, s size) ([]row, error) {
 	weight := `performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource')).reduce((n, r) => n + r.transferSize, 0)`
 	paint := `(performance.getEntriesByName('first-contentful-paint')[0] || {startTime: -1}).startTime`
 	var painted, usable []float64
-	var first, again, files float64
+	var first, cold, again, files float64
 	for i := range rounds {
 		err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(p.url))
 		if err == nil {
@@ -109,6 +109,7 @@ func measureOpening(ctx context.Context, p *place, s size) ([]row, error) {
 		}
 		if i == 0 {
 			first = again
+			cold = painted[0]
 			if files, err = scriptNumber(ctx, `performance.getEntriesByType('resource').length + 1`); err != nil {
 				return nil, err
 			}
@@ -121,6 +122,7 @@ func measureOpening(ctx context.Context, p *place, s size) ([]row, error) {
 	return []row{
 		{fmt.Sprintf("bytes of the first visit, %d conversations, %.0f requests", s.conversations, files), formatKilo(first)},
 		{"bytes of the next visit", formatKilo(again)},
+		{"first paint of the first visit", fmt.Sprintf("%.0f ms", cold)},
 		{"first paint", fmt.Sprintf("%.0f ms", medianOf(painted))},
 		{"a chat that can be written in, with its list", fmt.Sprintf("%.0f ms", medianOf(usable))},
 		{"elements of the list in the page", fmt.Sprintf("%.0f", rowsShown)},

@@ -49,7 +49,7 @@ func TestPageNext(t *testing.T) {
 	testlength.SkipShort(t)
 	t.Parallel()
 	d, id := longDesk(t)
-	d.do("next open", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url+"/#"+string(id)),
+	d.do("next open", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url+bySources+"#"+string(id)),
 		chromedp.WaitVisible(".gauge .seg.messages"))
 	bottom := `Math.round(document.querySelector('.desk').getBoundingClientRect().bottom)`
 	was := d.eval(sumTotal)
@@ -287,7 +287,7 @@ func TestPagePicksModel(t *testing.T) {
 	testlength.SkipShort(t)
 	t.Parallel()
 	d, id, _ := scripted(t, modeltest.Say("Fine."))
-	d.do("model open", chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible(".pill.model"))
+	d.do("model open", chromedp.Navigate(d.url+bySources+"#"+string(id)), chromedp.WaitVisible(".pill.model"))
 	d.eval(`import('/assets/state/models.js').then((m) => { m.models.value = [...m.models.value,
 		{ name: 'openai/large', provider: 'openai', limit: 200000,
 			price: { input: 3, output: 15, currency: 'USD' }, efforts: ['low', 'high'] },

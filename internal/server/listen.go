@@ -230,21 +230,12 @@ func (c *connectionCrowd) isSpared(r *http.Request, b *pacedBody) bool {
 // the server lives is always said.
 func (c *connectionCrowd) limitRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m, _ := r.Context().Value(memberKey{}).(*crowdMember)
 		if isHealthPath(r.URL.Path) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		keyed := access.CallerOf(r.Context()).Key != ""
-		address := ""
-		if ip := access.PeerAddress(r); !keyed && access.IsForwarded(r) && ip.IsValid() && !ip.IsLoopback() &&
-			!c.trusted(ip) {
-			address = "forwarded " + access.NetworkOf(ip)
-		}
-		if keyed {
-			c.vouchMember(m)
-		}
-		if !c.enterRequest(m, keyed, address) {
+		address, ok := c.admitRequest(r)
+		if !ok {
 			w.Header().Set("Connection", "close")
 			refuseRequest(w, r, scrollback.Errorf(scrollback.Unavailable, "server", i18n.TooMuchIsOpen))
 			return
@@ -252,6 +243,20 @@ func (c *connectionCrowd) limitRequests(next http.Handler) http.Handler {
 		defer c.leaveRequest(address)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// admitRequest reports whether a request is answered, and by which address it counts.
+func (c *connectionCrowd) admitRequest(r *http.Request) (address string, ok bool) {
+	m, _ := r.Context().Value(memberKey{}).(*crowdMember)
+	keyed := access.CallerOf(r.Context()).Key != ""
+	if ip := access.PeerAddress(r); !keyed && access.IsForwarded(r) && ip.IsValid() && !ip.IsLoopback() &&
+		!c.trusted(ip) {
+		address = "forwarded " + access.NetworkOf(ip)
+	}
+	if keyed {
+		c.vouchMember(m)
+	}
+	return address, c.enterRequest(m, keyed, address)
 }
 
 // isHealthPath reports whether a path says how the server is.

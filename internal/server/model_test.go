@@ -82,7 +82,7 @@ func newGauges(t *testing.T) *gauges {
 // open shows the conversation with the model's eyes.
 func (d *gauges) open() {
 	d.Helper()
-	d.do("open", chromedp.EmulateViewport(1360, 1000), chromedp.Navigate(d.url+"/#"+string(d.id)),
+	d.do("open", chromedp.EmulateViewport(1360, 1000), chromedp.Navigate(d.url+bySources+"#"+string(d.id)),
 		chromedp.WaitVisible(".head .switch"))
 	d.wait("the thread", `document.querySelectorAll('[data-seq]').length > 0`)
 	d.press(".head .switch button:nth-child(2)")
@@ -341,7 +341,7 @@ func TestPageModelKeepsThePlace(t *testing.T) {
 	testlength.SkipShort(t)
 	t.Parallel()
 	d := newGauges(t)
-	d.do("open", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(d.id)+"/100"),
+	d.do("open", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+bySources+"#"+string(d.id)+"/100"),
 		chromedp.WaitVisible("#m100"))
 	const at = `Math.round(document.querySelector('.scroll [data-seq="%d"]:not(.stand):not(.leaf)')?.getBoundingClientRect().top)`
 	for _, seq := range []int{100, 222} {
@@ -384,7 +384,7 @@ func TestPageModelLong(t *testing.T) {
 	if err := chromedp.Do(d.ctx); err != nil {
 		t.Fatal(err)
 	}
-	d.do("open", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
+	d.do("open", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+bySources+"#"+string(id)),
 		chromedp.WaitVisible("#m1001"))
 	d.press(".head .switch button:nth-child(2)")
 	d.wait("a run", `/^9\d\d messages|^1,000 messages/.test(document.querySelector('.runs')?.innerText)`)

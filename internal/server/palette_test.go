@@ -152,7 +152,7 @@ func TestPalette(t *testing.T) {
 	testlength.SkipShort(t)
 	t.Parallel()
 	h := newHarbour(t)
-	h.do("open the page", chromedp.Navigate(h.url+"/#"+string(h.gauges)), chromedp.WaitVisible("#m68"))
+	h.do("open the page", chromedp.Navigate(h.url+bySources+"#"+string(h.gauges)), chromedp.WaitVisible("#m68"))
 	h.open()
 	h.comes("recent conversations", `document.querySelectorAll('#found .hit.conversation').length`, "8")
 	h.types(`"new datum"`)

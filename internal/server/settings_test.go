@@ -61,7 +61,7 @@ func TestPageProjects(t *testing.T) {
 func TestPageKnowsThePolicies(t *testing.T) {
 	t.Parallel()
 	d := newShelf(t, shelf[:1], modeltest.Say("fine"))
-	d.do("open", chromedp.Navigate(d.url), chromedp.WaitVisible(".rows .row"))
+	d.do("open", chromedp.Navigate(d.url+bySources), chromedp.WaitVisible(".rows .row"))
 	var says struct {
 		Presets map[string]map[string]float64
 		Groups  []struct{ Numbers [][3]any }
@@ -156,7 +156,7 @@ func TestPageSettings(t *testing.T) {
 func TestPageHasWordsForWhatIsOffered(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.do("offered", chromedp.Navigate(d.url), chromedp.WaitVisible(writing))
+	d.do("offered", chromedp.Navigate(d.url+bySources), chromedp.WaitVisible(writing))
 	missing, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`(async () => {
 		const { areas } = await import('/assets/state/words.js');
 		const has = (l, key) => Object.values(areas).some((a) => Object.hasOwn(a[l], key));

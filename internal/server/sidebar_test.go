@@ -142,7 +142,7 @@ func TestSidebarActs(t *testing.T) {
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	menu := func(title string) string { return `.row:has(a[title="` + title + `"]) > .more` }
 	const berth, letter = "Berth plan for the winter", "Letter to the pilots’ association"
-	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf(berth)))
+	d.do("list", chromedp.Navigate(d.url+bySources), chromedp.WaitVisible(rowOf(berth)))
 
 	d.pressItem(menu(berth), "Rename")
 	d.do("renaming", chromedp.WaitVisible(".row .rename"), chromedp.SendKeys(".row .rename", "Berths · 泊位"+kb.Enter),
@@ -437,7 +437,7 @@ func TestPageReadOnly(t *testing.T) {
 	if err := chromedp.Do(d.ctx, chromedp.EmulateViewport(1360, 900)); err != nil {
 		t.Fatal(err)
 	}
-	d.do("read", chromedp.Navigate(url), chromedp.WaitVisible(".row a"), chromedp.Click(".row a"),
+	d.do("read", chromedp.Navigate(url+bySources), chromedp.WaitVisible(".row a"), chromedp.Click(".row a"),
 		chromedp.WaitVisible(".msg .ways .do"))
 	d.is("what the composer says", `document.querySelector('.composer textarea').placeholder`,
 		"This server is read-only: nothing can be written")
@@ -455,7 +455,7 @@ func TestPageReadOnly(t *testing.T) {
 	d.until("nothing covers it", `innerWidth === 390 && !document.querySelector('.page.with-sidebar')`)
 	d.do("wide again", chromedp.EmulateViewport(1360, 900))
 	d.until("the sidebar is back", `document.querySelector('.page.with-sidebar') !== null`)
-	d.do("first", chromedp.Navigate(url+"/#"), chromedp.WaitVisible(".composer .instruct"))
+	d.do("first", chromedp.Navigate(url+bySources+"#"), chromedp.WaitVisible(".composer .instruct"))
 	d.is("what can be pressed around an empty composer",
 		`[...document.querySelectorAll('.composer button')].filter(b => !b.disabled)`+
 			`.map(b => b.getAttribute('aria-label') || b.innerText).join('|')`, "")
@@ -467,7 +467,7 @@ func TestPageTimesAlike(t *testing.T) {
 	testlength.SkipShort(t)
 	t.Parallel()
 	d := newBooks(t, true)
-	d.do("times", chromedp.Navigate(d.url), chromedp.WaitVisible(".sidebar .new"))
+	d.do("times", chromedp.Navigate(d.url+bySources), chromedp.WaitVisible(".sidebar .new"))
 	for place, want := range map[string]string{"en-US": "03:05\u202fPM | May 30", "en-GB": "15:05 | 30 May",
 		"de": "15:05 | 30 May"} {
 		got := chromedp.Evaluate[string](`Promise.all([import('/assets/state/dates.js'), import('/assets/state/figures.js')]).then(([d, f]) => {
@@ -487,7 +487,7 @@ func TestPageTimesAlike(t *testing.T) {
 	if err != nil || said != "3,235" {
 		t.Errorf("in Chinese 3235 is %q (%v)", said, err)
 	}
-	d.do("settings", chromedp.EmulateViewport(1360, 500), chromedp.Navigate(d.url+"/#:settings/models"),
+	d.do("settings", chromedp.EmulateViewport(1360, 500), chromedp.Navigate(d.url+bySources+"#:settings/models"),
 		chromedp.WaitVisible(".preferences .numbers"))
 	d.is("the settings scroll at the edge of the window", `(() => { let x = document.querySelector('.preferences');
 		while (x && !['auto', 'scroll'].includes(getComputedStyle(x).overflowY)) x = x.parentElement;

@@ -231,7 +231,7 @@ func TestPageThreadKeys(t *testing.T) {
 	testlength.SkipShort(t)
 	t.Parallel()
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, lookedUp()...)
-	d.do("keys asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
+	d.do("keys asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+bySources+"#"+string(id)),
 		chromedp.WaitVisible("#m240"),
 		chromedp.SendKeys(writing, "Which correction do we use at station 7 now?\r"),
 		chromedp.WaitVisible("#m244 a.ref"), chromedp.WaitNotPresent(".writing"))

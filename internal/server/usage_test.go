@@ -89,7 +89,7 @@ func TestUsage(t *testing.T) {
 	figure := func(n int) string {
 		return fmt.Sprintf(`document.querySelectorAll('.totals dd')[%d].innerText.replace(/\s+/g, ' ')`, n)
 	}
-	d.do("usage", chromedp.Navigate(d.url+"/#:usage"), chromedp.WaitVisible(".plot canvas"))
+	d.do("usage", chromedp.Navigate(d.url+bySources+"#:usage"), chromedp.WaitVisible(".plot canvas"))
 	d.is("calls", figure(0), "136 16 of them asked for summaries")
 	d.is("cost", figure(3), "€1.54 + $3.08 €0.04 + $0.08 of it for summaries")
 	d.is("estimated", figure(4), "22% the rest as reported")

@@ -67,7 +67,7 @@ func (m *Model) planChat(ctx context.Context, r model.Request, known scrollback.
 			Function: wire.Function{Name: t.Name, Description: t.Description, Parameters: t.Parameters}})
 	}
 	read := func(a *remote.Answer) error {
-		return (&chunkReader{a: a, calls: callGatherer{taken: callIDs(r), tools: r.Tools}}).readAnswer()
+		return (&chunkReader{a: a, calls: callGatherer{taken: callIDs(r.Items), tools: r.Tools}}).readAnswer()
 	}
 	switch {
 	case !r.WebSearch || m.d.search == "" || c.isDropped(model.WebSearch):
@@ -76,7 +76,7 @@ func (m *Model) planChat(ctx context.Context, r model.Request, known scrollback.
 			if err := a.EmitDelta(model.Delta{Lesson: &model.Lesson{Drop: model.WebSearch}}); err != nil {
 				return err
 			}
-			return (&chunkReader{a: a, calls: callGatherer{taken: callIDs(r), tools: r.Tools}}).readAnswer()
+			return (&chunkReader{a: a, calls: callGatherer{taken: callIDs(r.Items), tools: r.Tools}}).readAnswer()
 		}
 	case c.mayUse(model.WebSearch):
 		c.Tools = append(c.Tools, wire.Tool{Type: m.d.search})
@@ -116,10 +116,10 @@ func (m *Model) setMaxOutput(c *chatRequest) {
 }
 
 // callIDs returns the ids of calls that a request holds already.
-func callIDs(r model.Request) map[string]bool {
+func callIDs(items []scrollback.Item) map[string]bool {
 	out := map[string]bool{}
-	for _, it := range r.Items {
-		for _, c := range it.Parts.Calls() {
+	for i := range items {
+		for _, c := range items[i].Parts.Calls() {
 			out[c.ID] = true
 		}
 	}

@@ -24,7 +24,7 @@ import (
 // bounds of the request.
 type Answer struct {
 	client *Client
-	x      Exchange
+	x      *Exchange
 	bounds model.Bounds
 	header http.Header
 	body   *watchedReader
@@ -94,7 +94,7 @@ var fieldNames = []string{":", "data:", "event:", "id:", "retry:"}
 
 func (a *Answer) beginsAsEvents() bool {
 	if a.ahead == nil {
-		a.ahead = bufio.NewReaderSize(a.body, 64<<10)
+		a.ahead = bufio.NewReader(a.body)
 	}
 	for n := 1; n <= 64; n++ {
 		b, err := a.ahead.Peek(n)
@@ -195,7 +195,7 @@ func (a *Answer) ProblemError(raw []byte) error { return a.ProblemErrorAs(0, raw
 
 // ProblemErrorAs returns the error of a problem within an answer, with its own status.
 func (a *Answer) ProblemErrorAs(status int, raw []byte) error {
-	return a.client.problemError(ReadProblem(status, a.header, raw), a.x)
+	return a.client.problemError(ReadProblem(status, a.header, raw), *a.x)
 }
 
 // UnreadableError returns the error of an answer that is not what was expected.

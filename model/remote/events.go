@@ -129,7 +129,7 @@ func (a *Answer) Lines() iter.Seq2[[]byte, error] {
 // small the pieces in which they come.
 func (a *Answer) readLines() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		r := bufio.NewReaderSize(a.unreadBody(), 64<<10)
+		r := bufio.NewReader(a.unreadBody())
 		var line []byte // what came of one so far
 		first := true
 		afterCR := false

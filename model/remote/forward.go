@@ -23,7 +23,7 @@ func (c *Client) forward(ctx context.Context, r model.Request,
 			x.Params = nil
 			x.Once = nil
 			x.OlderAPI = false
-			_, err = c.sendOnce(ctx, x, r.Bounds.WithDefaults(), yield)
+			_, err = c.sendOnce(ctx, &x, r.Bounds.WithDefaults(), yield)
 		}
 		if err != nil {
 			yield(model.Delta{}, err)

@@ -22,7 +22,7 @@ func (c *Client) GetJSON(parent context.Context, url string, v any) error {
 func (c *Client) AskJSON(parent context.Context, x Exchange, v any) error {
 	ctx, cancel := context.WithTimeout(parent, getTime)
 	defer cancel()
-	resp, err := c.sendRequest(ctx, x)
+	resp, err := c.sendRequest(ctx, &x)
 	if err != nil {
 		return c.classifyFault(parent, ctx, err)
 	}

@@ -134,62 +134,91 @@ func (c *Client) Stream(ctx context.Context, r model.Request,
 func (c *Client) ask(ctx context.Context, r model.Request,
 	plan func(known scrollback.Learned) (Exchange, error)) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
-		known := r.Learned
-		lessons := 0
-		x, err := plan(known)
-		if err != nil {
+		q := &question{Request: r, plan: plan, known: r.Learned}
+		if err := q.planExchange(ctx); err != nil {
 			yield(model.Delta{}, err)
 			return
 		}
 		for try := 0; ; try++ {
-			x.shown = listImages(ctx, WithoutRefusedImages(r, known))
-			x.weight = itemTokens(r)
-			began, err := c.sendOnce(ctx, x, r.Bounds.WithDefaults(), yield)
+			began, err := c.sendOnce(ctx, &q.x, q.Bounds.WithDefaults(), yield)
 			if err == nil {
 				return
 			}
-			refusal := err
 			// Only another window helps where it is too long, or has its roles in another order.
-			if l := model.LessonOf(err); l != nil && !began && !l.TooLong && l.Strict == scrollback.StrictNothing {
-				was := x
-				if lessons < maxLessons && adoptLesson(&known, *l) {
-					if x, err = plan(known); err != nil {
-						yield(model.Delta{}, err)
+			l := model.LessonOf(err)
+			learns := l != nil && !began && !l.TooLong && l.Strict == scrollback.StrictNothing
+			if learns {
+				lasts := !slices.Contains(q.x.Once, l.Drop)
+				if err = c.changeQuestion(ctx, q, *l, err); err == nil {
+					if lasts && !yield(model.Delta{Lesson: l}, nil) {
 						return
 					}
+					try--
+					continue
 				}
-				if isSameRequest(was, x) {
-					yield(model.Delta{}, c.markRepeating(refusal))
-					return
-				}
-				lessons++
-				if !slices.Contains(was.Once, l.Drop) && !yield(model.Delta{Lesson: l}, nil) {
-					return
-				}
-				try--
+			} else if err = c.waitToRetry(ctx, q, began, try, err); err == nil {
 				continue
 			}
-			var retry *retryable
-			if began || !errors.As(err, &retry) || r.NoRetries || try >= c.o.Retries || retry.after > maxPause {
-				yield(model.Delta{}, err)
-				return
-			}
-			if err := waitFor(ctx, c.pauseBefore(try, retry.after)); err != nil {
-				yield(model.Delta{}, err)
-				return
-			}
-			if x, err = plan(known); err != nil { // the planner counts what was asked
-				yield(model.Delta{}, err)
-				return
-			}
+			yield(model.Delta{}, err)
+			return
 		}
 	}
 }
 
+// question is a request while it is sent, once or again, and how it is sent next. It has a place of its own
+// because it is large: what stands on the stack of an answer is kept for as long as the answer is written.
+type question struct {
+	model.Request
+	plan    func(known scrollback.Learned) (Exchange, error)
+	known   scrollback.Learned
+	lessons int
+	x       Exchange
+}
+
+// planExchange plans how the request is sent, with what is known by now.
+func (q *question) planExchange(ctx context.Context) error {
+	x, err := q.plan(q.known)
+	if err != nil {
+		return err
+	}
+	x.shown = listImages(ctx, WithoutRefusedImages(q.Request, q.known))
+	x.weight = itemTokens(q.Items)
+	q.x = x
+	return nil
+}
+
+// changeQuestion plans the request again after a refusal that teaches something. Where that changes nothing, it
+// returns the error for it.
+func (c *Client) changeQuestion(ctx context.Context, q *question, l model.Lesson, refusal error) error {
+	was := q.x
+	if q.lessons < maxLessons && adoptLesson(&q.known, l) {
+		if err := q.planExchange(ctx); err != nil {
+			return err
+		}
+	}
+	if isSameRequest(was, q.x) {
+		return c.markRepeating(refusal)
+	}
+	q.lessons++
+	return nil
+}
+
+// waitToRetry waits until a request may be sent again, and plans it. It returns the fault if it may not be.
+func (c *Client) waitToRetry(ctx context.Context, q *question, began bool, try int, fault error) error {
+	var retry *retryable
+	if began || !errors.As(fault, &retry) || q.NoRetries || try >= c.o.Retries || retry.after > maxPause {
+		return fault
+	}
+	if err := waitFor(ctx, c.pauseBefore(try, retry.after)); err != nil {
+		return err
+	}
+	return q.planExchange(ctx) // the planner counts what was asked
+}
+
 // itemTokens returns how many tokens the items of a request have, by our estimate.
-func itemTokens(r model.Request) (tokens int64) {
-	for i := range r.Items {
-		tokens += r.Items[i].Weight.Tokens
+func itemTokens(items []scrollback.Item) (tokens int64) {
+	for i := range items {
+		tokens += items[i].Weight.Tokens
 	}
 	return tokens
 }
@@ -291,7 +320,7 @@ const lastWords = 2 * time.Second
 
 // sendOnce sends the request and yields its deltas. began says that a piece of the
 // answer was yielded, or that the reader stopped: then there is no retry.
-func (c *Client) sendOnce(parent context.Context, x Exchange, b model.Bounds,
+func (c *Client) sendOnce(parent context.Context, x *Exchange, b model.Bounds,
 	yield func(model.Delta, error) bool) (began bool, err error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
@@ -314,7 +343,7 @@ func (c *Client) sendOnce(parent context.Context, x Exchange, b model.Bounds,
 	a := &Answer{client: c, x: x, bounds: b, header: resp.Header, yield: yield, first: first, parent: parent, Tally: tally,
 		body: &watchedReader{r: x.tapBody(resp), alarm: func() { silence.Reset(c.o.Silence) }}}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		err = c.readRefusal(resp, a.body, x)
+		err = c.readRefusal(resp, a.body, *x)
 		x.drain(a.body)
 		if parent.Err() != nil {
 			err = checkContext(parent)
@@ -341,7 +370,7 @@ func (c *Client) sendOnce(parent context.Context, x Exchange, b model.Bounds,
 }
 
 // sendRequest makes the request and waits for the head of its answer.
-func (c *Client) sendRequest(ctx context.Context, x Exchange) (*http.Response, error) {
+func (c *Client) sendRequest(ctx context.Context, x *Exchange) (*http.Response, error) {
 	method := http.MethodGet
 	body := []byte(nil)
 	switch {
@@ -358,7 +387,12 @@ func (c *Client) sendRequest(ctx context.Context, x Exchange) (*http.Response, e
 		method = http.MethodPost
 		body = scrollback.WellFormed(bytes.TrimRight(buf.Bytes(), "\n"))
 	}
-	req, err := http.NewRequestWithContext(ctx, method, x.URL, bytes.NewReader(body))
+	sent := &sentBody{}
+	req, err := http.NewRequestWithContext(ctx, method, x.URL, http.NoBody)
+	if len(body) > 0 {
+		sent.text = body
+		req, err = sent.newRequest(ctx, method, x.URL)
+	}
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, scrollback.ParamErrorf(op, "base_url", i18n.ProviderAddressNotValid, c.o.Provider,
 			c.nameSetting(c.o.BaseVariable))
@@ -378,7 +412,9 @@ func (c *Client) sendRequest(ctx context.Context, x Exchange) (*http.Response, e
 			req.Header.Set(name, value)
 		}
 	}
-	return c.http.Do(req)
+	resp, err := c.http.Do(req)
+	sent.markAnswered()
+	return resp, err
 }
 
 // nameSetting names what a person may set, if anything.

@@ -57,25 +57,34 @@ func New(o Options) *Gate {
 // a page of this server; and gives each its caller, if the path needs one.
 func (g *Gate) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := requestVisit{from: g.findOrigin(r), needed: !g.o.Open, reads: g.o.ReadOnly}
-		v.here = !v.from.forwarded && !namesProxy(r) && (g.o.Local || v.from.peer.IsLoopback())
-		if v.from.host != r.Host {
-			r = r.WithContext(r.Context()) // a copy; the checks below compare the Host with the Origin
-			r.Host = v.from.host
-		}
-		if err := g.checkHost(r); err != nil {
-			g.o.Refuse(w, r, err)
-			return
-		}
-		r, end, err := g.admitRequest(r, v)
-		if err != nil {
-			writeChallenge(w, r, err)
-			g.o.Refuse(w, r, err)
+		r, end := g.admitOrRefuse(w, r)
+		if end == nil {
 			return
 		}
 		defer end()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// admitOrRefuse returns the request with its caller, and what to do when it has ended; nil where it was refused.
+func (g *Gate) admitOrRefuse(w http.ResponseWriter, r *http.Request) (*http.Request, func()) {
+	v := requestVisit{from: g.findOrigin(r), needed: !g.o.Open, reads: g.o.ReadOnly}
+	v.here = !v.from.forwarded && !namesProxy(r) && (g.o.Local || v.from.peer.IsLoopback())
+	if v.from.host != r.Host {
+		r = r.WithContext(r.Context()) // a copy; the checks below compare the Host with the Origin
+		r.Host = v.from.host
+	}
+	if err := g.checkHost(r); err != nil {
+		g.o.Refuse(w, r, err)
+		return r, nil
+	}
+	r, end, err := g.admitRequest(r, v)
+	if err != nil {
+		writeChallenge(w, r, err)
+		g.o.Refuse(w, r, err)
+		return r, nil
+	}
+	return r, end
 }
 
 // checkHost returns what is wrong with a request's Host or Origin.

@@ -14,8 +14,8 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
-	"github.com/felixge/httpsnoop"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -127,17 +127,53 @@ func LogRequests(log *slog.Logger, mux http.Handler) http.Handler {
 			mux.ServeHTTP(w, r)
 			return
 		}
-		seen := httpsnoop.CaptureMetrics(mux, w, r)
-		line := []any{"method", r.Method, "route", strings.TrimPrefix(r.Pattern, r.Method+" "), "status", seen.Code, "ms",
-			seen.Duration.Milliseconds(), "bytes", seen.Written}
-		if id := w.Header().Get("X-Request-Id"); id != "" {
-			line = append(line, "request", id)
-		}
-		if name := access.CallerOf(r.Context()).Name; name != "" {
-			line = append(line, "caller", name)
-		}
-		log.Info("request", line...)
+		sent := &sentResponse{ResponseWriter: w, began: time.Now(), status: http.StatusOK}
+		mux.ServeHTTP(sent, r)
+		sent.log(log, r)
 	})
+}
+
+// sentResponse is a response that knows what was sent of it. Its writer is unwrapped by http.ResponseController.
+type sentResponse struct {
+	http.ResponseWriter
+	began  time.Time
+	status int
+	headed bool
+	bytes  int64
+}
+
+// WriteHeader notes the status.
+func (s *sentResponse) WriteHeader(status int) {
+	s.ResponseWriter.WriteHeader(status)
+	if status >= http.StatusOK && !s.headed {
+		s.status = status
+		s.headed = true
+	}
+}
+
+// Write counts what is sent.
+func (s *sentResponse) Write(b []byte) (int, error) {
+	n, err := s.ResponseWriter.Write(b)
+	s.bytes += int64(n)
+	s.headed = true
+	return n, err
+}
+
+// Unwrap serves http.ResponseController.
+func (s *sentResponse) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// log writes the line of a request that has been answered. It is no part of what the handler calls itself: what stands
+// on the stack of a stream is kept for as long as it runs.
+func (s *sentResponse) log(log *slog.Logger, r *http.Request) {
+	line := []any{"method", r.Method, "route", strings.TrimPrefix(r.Pattern, r.Method+" "), "status", s.status, "ms",
+		time.Since(s.began).Milliseconds(), "bytes", s.bytes}
+	if id := s.Header().Get("X-Request-Id"); id != "" {
+		line = append(line, "request", id)
+	}
+	if name := access.CallerOf(r.Context()).Name; name != "" {
+		line = append(line, "caller", name)
+	}
+	log.Info("request", line...)
 }
 
 // isPolled reports whether a request is one that monitoring sends again and again.

@@ -41,6 +41,8 @@ func TestServes(t *testing.T) {
 	for at, want := range map[string]string{
 		"/":                          "text/html; charset=utf-8",
 		"/docs":                      "text/html; charset=utf-8",
+		"/assets/index.html":         "text/html; charset=utf-8",
+		"/assets/docs.html":          "text/html; charset=utf-8",
 		"/assets/view/css/base.css":  "text/css; charset=utf-8",
 		"/assets/app.js":             "text/javascript; charset=utf-8",
 		"/assets/client/index.js":    "text/javascript; charset=utf-8",
@@ -56,17 +58,19 @@ func TestServes(t *testing.T) {
 		if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != want || len(body(t, res)) == 0 {
 			t.Errorf("%s: %d %q, want 200 %q", at, res.StatusCode, res.Header.Get("Content-Type"), want)
 		}
-		again := get(t, at, "If-None-Match", res.Header.Get("ETag"))
-		if again.StatusCode != http.StatusNotModified {
-			t.Errorf("%s with its own ETag %q: %d, want 304", at, res.Header.Get("ETag"), again.StatusCode)
+		for _, form := range []string{"identity", "gzip"} {
+			tag := get(t, at, "Accept-Encoding", form).Header.Get("ETag")
+			again := get(t, at, "Accept-Encoding", form, "If-None-Match", tag)
+			if again.StatusCode != http.StatusNotModified || len(body(t, again)) > 0 {
+				t.Errorf("%s by %s with its own ETag %q: %d, want 304", at, form, tag, again.StatusCode)
+			}
 		}
 	}
 }
 
 func TestUnknown(t *testing.T) {
-	for _, at := range []string{"/nothing", "/assets/", "/assets", "/assets/nothing.js", "/assets/index.html",
-		"/assets/docs.html", "/docs/",
-		"/assets/../webui.go", "//",
+	for _, at := range []string{"/nothing", "/assets/", "/assets", "/assets/nothing.js", "/index.html", "/docs/",
+		"/assets/bundle/index.html", "/assets/bundle/inputs.txt", "/assets/bundle/", "/assets/../webui.go", "//",
 		"/api"} {
 		if res := get(t, at); res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d, want 404", at, res.StatusCode)
@@ -81,7 +85,7 @@ func TestUnknown(t *testing.T) {
 
 // TestPolicy computes the hash of the inline script by another way than the code.
 func TestPolicy(t *testing.T) {
-	for at := range fronts {
+	for _, at := range []string{"/", "/docs", "/assets/index.html", "/assets/docs.html"} {
 		t.Run(at, func(t *testing.T) { holdsPolicy(t, at) })
 	}
 }
@@ -101,8 +105,8 @@ func holdsPolicy(t *testing.T, at string) {
 		}
 		hashes++
 	}
-	if hashes != 1 || strings.Count(policy, "sha256-") != 1 {
-		t.Errorf("%d inline scripts and policy %q, want one of each", hashes, policy)
+	if hashes != 1 || strings.Count(policy, "sha256-") != 2 {
+		t.Errorf("%d inline scripts and policy %q, want one of the two that documents have", hashes, policy)
 	}
 	for _, want := range []string{"default-src 'none'", "script-src 'self' 'sha256-", "style-src 'self'",
 		"img-src 'self' data:",
@@ -122,12 +126,15 @@ func holdsPolicy(t *testing.T, at string) {
 	}
 }
 
-// own lists the page's own files: all but what is vendored.
+// inBundle reports whether an address is one of the bundle's, which is made of others.
+func inBundle(at string) bool { return fronts[at] != "" || strings.HasPrefix(at, "/"+bundleAt+"/") }
+
+// own lists the page's own files: all but what is vendored, and what is made of others.
 func own(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for at, a := range loadPage().assets {
-		if !strings.Contains(at, "/vendor/") && at != "/favicon.ico" {
+		if !strings.Contains(at, "/vendor/") && at != "/favicon.ico" && !inBundle(at) {
 			out[at] = string(a.content)
 		}
 	}
@@ -145,15 +152,16 @@ var (
 // names reads the import map.
 func names(t *testing.T) map[string]string {
 	t.Helper()
-	raw, ok := importMap(loadPage().assets["/"].content)
+	_, rest, _ := strings.Cut(string(loadPage().assets["/assets/index.html"].content), `<script type="importmap">`)
+	raw, _, ok := strings.Cut(rest, "</script>")
 	var m struct{ Imports map[string]string }
-	if err := json.Unmarshal(raw, &m); !ok || err != nil || len(m.Imports) == 0 {
+	if err := json.Unmarshal([]byte(raw), &m); !ok || err != nil || len(m.Imports) == 0 {
 		t.Fatalf("the import map: %v", err)
 	}
 	return m.Imports
 }
 
-// TestReferences walks from the front page: what it names exists, and what exists
+// TestReferences walks from the documents by their sources: what they name exists, and what exists
 // is named.
 func TestReferences(t *testing.T) {
 	p := loadPage()
@@ -181,7 +189,7 @@ func TestReferences(t *testing.T) {
 		text := string(p.assets[at].content)
 		var found [][]string
 		switch {
-		case fronts[at] != "":
+		case path.Ext(at) == ".html":
 			found = attribute.FindAllStringSubmatch(text, -1)
 		case strings.HasSuffix(at, ".webmanifest"):
 			found = icons.FindAllStringSubmatch(text, -1)
@@ -194,9 +202,12 @@ func TestReferences(t *testing.T) {
 			visit(at, f[1]+strings.Join(f[2:], ""))
 		}
 	}
-	walk("/")
-	walk("/docs")
+	walk("/assets/index.html")
+	walk("/assets/docs.html")
 	for at := range p.assets {
+		if inBundle(at) {
+			continue
+		}
 		switch ext := path.Ext(at); {
 		case ext != ".js" && ext != ".mjs" && ext != ".css" && ext != ".svg" && ext != ".png" && ext != ".webmanifest":
 		case !met[at]:
