@@ -73,13 +73,13 @@ func importSession(ctx context.Context, t *Transfer, v *engine.View, b *sessionI
 		return im.out, scrollback.ParamErrorf(op, "file", i18n.CannotBeRead, b.Session.Name, b.Bad)
 	}
 	var failed error
-	for entry, err := range fillDates(leaveOutTold(b.Tool.Read(ctx, b.Place, b.Session.Session))) {
+	for next := range readAhead(fillDates(leaveOutTold(b.Tool.Read(ctx, b.Place, b.Session.Session))), b.q.prepare) {
+		entry := next.Entry
+		err := next.err
 		if err == nil {
 			err = checkContext(ctx)
 		}
-		if err == nil && b.q.Mask {
-			im.out.Masked += mask.MaskEntry(&entry)
-		}
+		im.out.Masked += next.masked
 		if err == nil && entry.Bad != nil {
 			im.skipBad(*entry.Bad)
 			continue
@@ -97,6 +97,13 @@ func importSession(ctx context.Context, t *Transfer, v *engine.View, b *sessionI
 	}
 	err := b.finishAll(context.WithoutCancel(ctx), failed)
 	return im.currentResult(), err
+}
+
+// prepare does what is wanted with an entry before anything is looked up for it.
+func (q *ImportRequest) prepare(e *readEntry) {
+	if e.err == nil && q.Mask {
+		e.masked = mask.MaskEntry(&e.Entry)
+	}
 }
 
 func checkContext(ctx context.Context) error {

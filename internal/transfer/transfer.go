@@ -40,7 +40,6 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/transfer/bundles"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
-	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 // Options configure a transfer; the zero value handles only bundles.
@@ -227,10 +226,10 @@ func (im *importer) loadFile(ctx context.Context, r io.ReadSeeker) (ImportResult
 	// what has only a title makes no conversation by itself
 	read := 0
 	empty := []transcript.Entry(nil)
-	for entry, err := range fillDates(format.Read(&ctxReader{ctx, r})) {
-		if err == nil && q.Mask {
-			im.out.Masked += mask.MaskEntry(&entry)
-		}
+	for next := range readAhead(fillDates(format.Read(&ctxReader{ctx, r})), q.prepare) {
+		entry := next.Entry
+		err := next.err
+		im.out.Masked += next.masked
 		if err == nil && entry.Bad != nil {
 			im.skipBad(*entry.Bad)
 			continue
