@@ -226,7 +226,7 @@ func (im *importer) loadFile(ctx context.Context, r io.ReadSeeker) (ImportResult
 	// what has only a title makes no conversation by itself
 	read := 0
 	empty := []transcript.Entry(nil)
-	for next := range readAhead(fillDates(format.Read(&ctxReader{ctx, r})), q.prepare) {
+	for next := range readAhead(fillDates(format.Read(&ctxReader{ctx, r})), q.prepare).takeEntries() {
 		entry := next.Entry
 		err := next.err
 		im.out.Masked += next.masked
