@@ -117,50 +117,98 @@ func (r *summaryRecord) chooseKept(lines []carriedLine, room int64) (chosen []ca
 		}
 		return 1
 	})
-	var all []carriedLine
-	for _, l := range lines {
-		if l.rank > rankTodo && slices.ContainsFunc(all, l.saysLess) {
-			continue
-		}
-		all = append(slices.DeleteFunc(all, func(k carriedLine) bool { return k.rank > rankTodo && k.saysLess(l) }), l)
-	}
-	tokens := make([]int64, len(all)) // of each once: there may be thousands
-	for i, l := range all {
-		tokens[i] = int64(r.count("\n" + l.String()))
-	}
+	b := keptBlock{record: r, lines: dropWithin(lines)}
+	b.count()
 	for reserve := int64(0); ; reserve += leastLine {
-		var over []carriedLine
-		chosen, over, used = r.fillShares(all, tokens, room-reserve)
-		if len(over) == 0 {
-			return chosen, "", used
+		taken, n, used := b.fillShares(room - reserve)
+		if n == len(b.lines) {
+			return b.lines, "", used
 		}
-		older = r.apart(over)
-		n := int64(r.count("\n" + older))
-		if used+n <= room {
-			return chosen, older, used + n
+		for i, l := range b.lines {
+			if taken[i] {
+				chosen = append(chosen, l)
+			}
 		}
-		if len(chosen) == 0 { // not even for that
+		older = b.apart(taken)
+		own := int64(r.count("\n" + older))
+		if used+own <= room {
+			return chosen, older, used + own
+		}
+		if n == 0 { // not even for that
 			return nil, "", 0
 		}
+		chosen = nil
 	}
 }
 
-// fillShares divides lines, whose tokens are counted, into those that fit in a room and those that do not.
-func (r *summaryRecord) fillShares(lines []carriedLine, tokens []int64, room int64) (chosen, over []carriedLine,
-	used int64) {
-	words := r.summaryForm().Words
-	var labels [ranks]int64
-	for rank := range labels {
-		labels[rank] = int64(r.count("\n" + labelOf(words, rank)))
+// dropWithin leaves out lines that say nothing which another does not say, to-dos apart.
+func dropWithin(lines []carriedLine) (out []carriedLine) {
+	by := map[string][]int{}    // lines by their clauses
+	first := map[string][]int{} // lines by their first one, which who says more has too
+	gone := make([]bool, len(lines))
+	for i, l := range lines {
+		gone[i] = l.rank > rankTodo && len(l.clauses) > 0 && slices.ContainsFunc(by[l.clauses[0]],
+			func(k int) bool { return !gone[k] && l.saysLess(lines[k]) })
+		if gone[i] {
+			continue
+		}
+		for _, c := range l.clauses {
+			for _, k := range first[c] {
+				gone[k] = gone[k] || lines[k].rank > rankTodo && lines[k].saysLess(l)
+			}
+		}
+		for n, c := range l.clauses {
+			by[c] = append(by[c], i)
+			if n == 0 {
+				first[c] = append(first[c], i)
+			}
+		}
 	}
+	for i, l := range lines {
+		if !gone[i] {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// keptBlock is what kept sentences are chosen for a room from; there may be thousands.
+type keptBlock struct {
+	record *summaryRecord
+	lines  []carriedLine
+	texts  []string
+	tokens []int64 // of each, with the break before it
+	labels [ranks]int64
+	order  []int // in which a text of their own has them
+}
+
+// count writes the lines and counts their tokens, once.
+func (b *keptBlock) count() {
+	words := b.record.summaryForm().Words
+	for rank := range b.labels {
+		b.labels[rank] = int64(b.record.count("\n" + labelOf(words, rank)))
+	}
+	for i, l := range b.lines {
+		text := l.String()
+		b.texts = append(b.texts, text)
+		b.tokens = append(b.tokens, b.record.memory.countLine(text, b.record.count))
+		b.order = append(b.order, i)
+	}
+	slices.SortStableFunc(b.order, func(i, k int) int {
+		return cmp.Or(cmp.Compare(b.lines[i].rank, b.lines[k].rank), cmp.Compare(b.lines[i].Seq, b.lines[k].Seq))
+	})
+}
+
+// fillShares says which lines fit in a room, how many, and how much of it they use.
+func (b *keptBlock) fillShares(room int64) (taken []bool, count int, used int64) {
 	labelled := [ranks]bool{}
-	taken := make([]bool, len(lines))
+	taken = make([]bool, len(b.lines))
 	for _, own := range []bool{true, false} {
 		spent := [ranks]int64{}
-		for i, l := range lines {
-			n := tokens[i]
+		for i, l := range b.lines {
+			n := b.tokens[i]
 			if !labelled[l.rank] {
-				n += labels[l.rank]
+				n += b.labels[l.rank]
 			}
 			share := room
 			if own {
@@ -170,38 +218,33 @@ func (r *summaryRecord) fillShares(lines []carriedLine, tokens []int64, room int
 				continue
 			}
 			taken[i] = true
+			count++
 			labelled[l.rank] = true
 			spent[l.rank] += n
 			used += n
 		}
 	}
-	for i, l := range lines {
-		if taken[i] {
-			chosen = append(chosen, l)
-		} else {
-			over = append(over, l)
-		}
-	}
-	return chosen, over, used
+	return taken, count, used
 }
 
-// apart writes kept sentences as a text of their own, and returns the line that names it.
-func (r *summaryRecord) apart(lines []carriedLine) string {
-	form := r.summaryForm()
-	lines = slices.Clone(lines)
-	slices.SortStableFunc(lines, func(a, b carriedLine) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Seq, b.Seq))
-	})
-	var b strings.Builder
+// apart writes the kept sentences that are not taken as a text of their own, and returns the line that names it.
+func (b *keptBlock) apart(taken []bool) string {
+	form := b.record.summaryForm()
+	var text strings.Builder
 	label := ""
-	for _, l := range lines {
-		if next := labelOf(form.Words, l.rank); next != label {
-			label = next
-			b.WriteString(label + "\n")
+	n := 0
+	for _, i := range b.order {
+		if taken[i] {
+			continue
 		}
-		b.WriteString(l.String() + "\n")
+		n++
+		if next := labelOf(form.Words, b.lines[i].rank); next != label {
+			label = next
+			text.WriteString(label + "\n")
+		}
+		text.WriteString(b.texts[i] + "\n")
 	}
-	return fmt.Sprintf(form.Words.Older, len(lines), r.memory.keepApart(b.String()))
+	return fmt.Sprintf(form.Words.Older, n, b.record.memory.keepApart(text.String()))
 }
 
 // chooseSaid chooses files and what was said last for what room there is.
@@ -269,7 +312,7 @@ func (r *summaryRecord) listCarried() []carriedLine {
 	for _, k := range r.rows {
 		found[k.Seq] = true
 	}
-	previous := parseCarried(r.previous)
+	previous := parseCarried(r.previous, r.memory)
 	counts := map[string]int{}
 	if r.inSight {
 		for _, l := range previous {
@@ -278,8 +321,8 @@ func (r *summaryRecord) listCarried() []carriedLine {
 	}
 	for _, k := range r.settleRows() {
 		l := carriedLine{Line: window.Line{Seq: k.Seq, By: string(k.Role), Count: 1, Text: k.Text},
-			rank: keptRanks[k.Kind], first: k.By == scrollback.KeptByPerson || kept.IsVital(k.Text)}
-		l.setKey()
+			rank: keptRanks[k.Kind]}
+		l.first = l.read(r.memory) || k.By == scrollback.KeptByPerson
 		l.Count = max(1, counts[fmt.Sprint(l.Seq, l.key)])
 		known[strings.Join(l.clauses, "")] = true
 		if k.State == scrollback.KeptOpen && !r.isShown(k.Seq) {
@@ -303,7 +346,7 @@ func (r *summaryRecord) listCarried() []carriedLine {
 		text := m.Parts.Text()
 		whole := strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), maxExtract)], "")), " ")
 		if !isIdle(whole) {
-			out = append(out, newCarriedLine(m, rankSaid, whole))
+			out = append(out, newCarriedLine(m, rankSaid, whole, r.memory))
 		}
 	}
 	newest := 0
@@ -322,9 +365,10 @@ func (r *summaryRecord) listCarried() []carriedLine {
 
 // settleRows returns what is kept of the messages that the fold hides, and whether it stands at its end.
 func (r *summaryRecord) settleRows() []scrollback.Kept {
-	return r.settler.Settle(slices.DeleteFunc(slices.Clone(r.rows), func(k scrollback.Kept) bool {
+	entries, _ := r.memory.settleEnds(slices.DeleteFunc(slices.Clone(r.rows), func(k scrollback.Kept) bool {
 		return k.Seq > r.end || r.leftOut[k.Seq]
 	}))
+	return entries
 }
 
 // isShown reports whether a message stays in sight word for word.
@@ -346,23 +390,34 @@ func touchedFiles(m *scrollback.Message) (out []carriedLine) {
 	return out
 }
 
-func newCarriedLine(m *scrollback.Message, rank int, text string) carriedLine {
+func newCarriedLine(m *scrollback.Message, rank int, text string, memory *Memory) carriedLine {
 	l := carriedLine{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: short.ClipLine(text, carryRunes)},
 		rank: rank}
-	l.setKey()
+	l.read(memory)
 	return l
 }
 
-// setKey sets the key of a line that somebody said, by what it says.
-func (l *carriedLine) setKey() {
-	l.clauses = same.Clauses(l.Text)
-	l.key = l.By + strings.Join(l.clauses, "")
-	if core := kept.TodoKey(l.Text); l.rank == rankTodo && core != "" {
-		l.key = "todo " + core
+// read reads a line that somebody said.
+func (l *carriedLine) read(m *Memory) (vital bool) {
+	what := m.readLine(lineKey{l.By, l.Text, l.rank == rankTodo})
+	l.clauses = what.clauses
+	l.key = what.key
+	return what.vital
+}
+
+// read reads a line: its key is what it says.
+func (k lineKey) read() *readLine {
+	out := &readLine{clauses: same.Clauses(k.text), vital: kept.IsVital(k.text)}
+	out.key = k.by + strings.Join(out.clauses, "")
+	if k.todo {
+		if core := kept.TodoKey(k.text); core != "" {
+			out.key = "todo " + core
+		}
 	}
-	if len(l.clauses) == 0 {
-		l.key = l.Text
+	if len(out.clauses) == 0 {
+		out.key = k.text
 	}
+	return out
 }
 
 // summaryEnd returns the seq of the last message that the minutes of a summary cover,
@@ -414,7 +469,7 @@ func carriedText(text string) string {
 
 // parseCarried reads back what a summary of any form carries. In a block that an older program wrote,
 // only files are told from what was said.
-func parseCarried(text string) []carriedLine {
+func parseCarried(text string, memory *Memory) []carriedLine {
 	_, block := splitSummary(text)
 	var out []carriedLine
 	rank := rankSaid
@@ -432,9 +487,9 @@ func parseCarried(text string) []carriedLine {
 			l.key = "file " + l.Path()
 		case rank == rankFile: // after files of an older block
 			l.rank = rankSaid
-			l.setKey()
+			l.read(memory)
 		default:
-			l.setKey()
+			l.read(memory)
 		}
 		out = append(out, l)
 	}

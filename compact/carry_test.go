@@ -3,6 +3,7 @@ package compact
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -271,4 +272,29 @@ func TestVitalGoesLast(t *testing.T) {
 	if !strings.Contains(got, "安安对青霉素过敏") || !strings.Contains(got, "shelf 59.") || strings.Contains(got, "shelf 4.") {
 		t.Errorf("the block has\n%s", got)
 	}
+}
+
+// Who looks only at lines that have a clause in common drops what who compares all of them does.
+func TestDropWithin(t *testing.T) {
+	words := []string{"I use Postgres", "never tabs", "unless I ask", "answer in English", "the rent is paid", "call Ann"}
+	rapid.Check(t, func(t *rapid.T) {
+		var lines, want []carriedLine
+		for i := range rapid.IntRange(0, 30).Draw(t, "lines") {
+			text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 4).Draw(t, "text"), ", ")
+			l := carriedLine{Line: window.Line{Seq: int64(i), By: "user", Count: 1, Text: text},
+				rank: rapid.IntRange(rankTodo, rankInstruction).Draw(t, "rank")}
+			l.read(nil)
+			lines = append(lines, l)
+		}
+		for _, l := range lines {
+			if l.rank > rankTodo && slices.ContainsFunc(want, l.saysLess) {
+				continue
+			}
+			want = append(slices.DeleteFunc(want, func(k carriedLine) bool { return k.rank > rankTodo && k.saysLess(l) }), l)
+		}
+		got := dropWithin(lines)
+		if !reflect.DeepEqual(got, want) && len(got)+len(want) > 0 {
+			t.Fatalf("%v,\nwant %v", got, want)
+		}
+	})
 }

@@ -80,9 +80,8 @@ type Input struct {
 	Renderer     int
 	// Kept returns the rows of what is kept of the messages on the path, as a store finds and
 	// keeps them.
-	Kept    func() ([]scrollback.Kept, error)
-	rows    []scrollback.Kept // that it returned
-	settler *kept.Settler     // of them
+	Kept func() ([]scrollback.Kept, error)
+	rows []scrollback.Kept // that it returned
 
 	inSight bool    // rows are of what the window shows
 	Memory  *Memory // of earlier folds of the conversation that were not kept; nil for none
@@ -263,7 +262,6 @@ const (
 
 // readKept reads what is kept, and what may have ended it in the live messages.
 func (in *Input) readKept() (err error) {
-	in.settler = kept.NewSettler()
 	if in.rows, err = in.Kept(); err != nil || len(in.rows) == 0 || in.inSight {
 		return err
 	}
@@ -294,7 +292,6 @@ func (in *Input) collectRecord(c foldCut) summaryRecord {
 	r.told, r.released = splitShown(in, c)
 	r.language = in.language(c)
 	r.rows = in.rows
-	r.settler = in.settler
 	r.inSight = in.inSight
 	if r.end = in.Branch.View.Boundary; c.messages > 0 {
 		r.end = in.Window.Live[c.messages-1].Seq
@@ -411,7 +408,7 @@ func (in *Input) foldedEnds(end int64) (out []scrollback.Kept) {
 			rows = append(rows, k)
 		}
 	}
-	_, ends := in.settler.SettleEnds(rows)
+	_, ends := in.Memory.settleEnds(rows)
 	for _, k := range ends {
 		if k.Seq > in.Branch.View.Boundary {
 			out = append(out, k)

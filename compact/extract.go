@@ -98,27 +98,42 @@ func isIdle(text string) bool {
 	return true
 }
 
-// instructionCache remembers which sentences are instructions or traits: in one fold, each is judged again and
-// again, by several goroutines. Nil remembers nothing.
-type instructionCache struct {
+// judgements remember which sentences stay: in one fold, each is judged again and again, by several goroutines. Nil
+// remembers nothing.
+type judgements struct {
 	mu sync.Mutex
-	is map[string]bool
+	of map[spoken]judgement
 }
 
-func (h *instructionCache) isInstruction(sentence string) bool {
-	if h == nil {
-		return kept.IsInstruction(sentence) || kept.IsTrait(sentence)
+// spoken is a sentence and who says it.
+type spoken struct {
+	role scrollback.Role
+	text string
+}
+
+// judgement is whether a sentence is a to-do, and whether it stays as an instruction or a trait.
+type judgement struct{ todo, stays bool }
+
+func (h *judgements) judge(role scrollback.Role, sentence string) (is judgement) {
+	key := spoken{role, sentence}
+	if h != nil {
+		h.mu.Lock()
+		is, known := h.of[key]
+		h.mu.Unlock()
+		if known {
+			return is
+		}
 	}
-	h.mu.Lock()
-	is, ok := h.is[sentence]
-	h.mu.Unlock()
-	if ok {
+	is.todo, is.stays = kept.Stays(role, sentence)
+	if h == nil {
 		return is
 	}
-	is = kept.IsInstruction(sentence) || kept.IsTrait(sentence)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.is[sentence] = is
+	if len(h.of) >= maxLines {
+		clear(h.of)
+	}
+	h.of[key] = is
 	return is
 }
 
@@ -139,7 +154,7 @@ type extractSentence struct {
 }
 
 // readSentences reads the sentences of a message, each by itself.
-func readSentences(m *scrollback.Message, h *instructionCache) (out []extractSentence) {
+func readSentences(m *scrollback.Message, h *judgements) (out []extractSentence) {
 	if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
 		return nil
 	}
@@ -158,7 +173,7 @@ func readSentences(m *scrollback.Message, h *instructionCache) (out []extractSen
 }
 
 // classify finds out what a sentence is.
-func (s *extractSentence) classify(h *instructionCache) {
+func (s *extractSentence) classify(h *judgements) {
 	user := s.By == string(scrollback.RoleUser)
 	said := terms.SplitTerms(s.whole)
 	s.runs = hashRuns(said)
@@ -168,8 +183,9 @@ func (s *extractSentence) classify(h *instructionCache) {
 	if s.silent {
 		return
 	}
-	s.todo = kept.IsTodo(scrollback.Role(s.By), s.whole)
-	s.kept = user && h.isInstruction(s.whole) || s.todo
+	is := h.judge(scrollback.Role(s.By), s.whole)
+	s.todo = is.todo
+	s.kept = is.stays || s.todo
 	if s.silent = kept.IsTicked(s.whole) || !s.kept && (len(s.terms) < minTerms || isIdle(s.whole)); s.silent {
 		return
 	}
@@ -183,7 +199,7 @@ func (s *extractSentence) classify(h *instructionCache) {
 
 // listCandidates lists the sentences of a run that say something, each once, as it was said
 // last, and without to-dos that are done by its end.
-func listCandidates(ms []scrollback.Message, h *instructionCache) []extractSentence {
+func listCandidates(ms []scrollback.Message, h *judgements) []extractSentence {
 	said := make([][]extractSentence, len(ms))
 	runParallel(len(ms), func(i int) { said[i] = readSentences(&ms[i], h) })
 	var all []extractSentence
@@ -228,7 +244,7 @@ func listCandidates(ms []scrollback.Message, h *instructionCache) []extractSente
 // extractLines ranks the sentences of a run: standing instructions and to-dos, what was found, failed
 // or decided, figures and rare words come first, and the person before the assistant; questions that
 // were answered, what only announces something, and what many messages say in the same words come last.
-func extractLines(ms []scrollback.Message, h *instructionCache) []extractLine {
+func extractLines(ms []scrollback.Message, h *judgements) []extractLine {
 	all := listCandidates(ms, h)
 	holders := map[string]int{}
 	answered := int64(0) // the last seq at which the assistant said something
@@ -365,7 +381,7 @@ func (j *foldJob) describeSegment(s *scrollback.Segment, lines []extractLine, do
 func (j *foldJob) chooseLines(lines []extractLine) []extractLine {
 	carries := map[string]bool{}
 	if j.summary != nil {
-		for _, l := range parseCarried(j.summary.text) {
+		for _, l := range parseCarried(j.summary.text, j.Memory) {
 			carries[strings.Join(l.clauses, "")] = true
 		}
 	}

@@ -70,7 +70,7 @@ func (s *Shown) rowsInSight() (rows []scrollback.Kept) {
 	end := int64(0)
 	if sum := s.Window.Summary; sum != nil {
 		end = sum.LastSeq
-		for _, l := range parseCarried(sum.Text) {
+		for _, l := range parseCarried(sum.Text, nil) {
 			m := said(&l.Line)
 			for kind, rank := range keptRanks {
 				if rank == l.rank {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/kept"
 )
 
 // Memory remembers what was found in runs of messages, which never change: it makes the same
@@ -17,13 +18,32 @@ import (
 // conversation, and safe for concurrent use. A nil one remembers nothing.
 type Memory struct {
 	mu      sync.Mutex // of the maps
-	heard   *instructionCache
+	heard   *judgements
 	extract map[string][]extractLine
 	said    map[string][]carriedLine
 	hashes  map[string][]string
 	files   map[string][]leafFile
 	texts   map[scrollback.Ref]string // that summaries name
+	settler *kept.Settler
+	lines   map[lineKey]*readLine
+	counts  map[string]int64 // tokens of lines, with the break before them
 }
+
+// lineKey names a line by what its reading depends on.
+type lineKey struct {
+	by, text string
+	todo     bool
+}
+
+// readLine is what a line says.
+type readLine struct {
+	key     string
+	clauses []string
+	vital   bool
+}
+
+// maxLines bounds how many lines are remembered; a block is chosen from some thousands of them.
+const maxLines = 8192
 
 // leafFile is the size and hash of a leaf's file.
 type leafFile struct {
@@ -36,9 +56,18 @@ const maxRemembered = 64
 
 // NewMemory makes an empty memory.
 func NewMemory() *Memory {
-	return &Memory{heard: &instructionCache{is: map[string]bool{}}, extract: map[string][]extractLine{},
+	return &Memory{heard: &judgements{of: map[spoken]judgement{}}, extract: map[string][]extractLine{},
 		said:   map[string][]carriedLine{},
-		hashes: map[string][]string{}, files: map[string][]leafFile{}, texts: map[scrollback.Ref]string{}}
+		hashes: map[string][]string{}, files: map[string][]leafFile{}, texts: map[scrollback.Ref]string{},
+		settler: kept.NewSettler(), lines: map[lineKey]*readLine{}, counts: map[string]int64{}}
+}
+
+// settleEnds is [kept.Settler.SettleEnds].
+func (m *Memory) settleEnds(rows []scrollback.Kept) (entries, ends []scrollback.Kept) {
+	if m == nil {
+		return (*kept.Settler)(nil).SettleEnds(rows)
+	}
+	return m.settler.SettleEnds(rows)
 }
 
 // memoize returns what was made for a key before, or makes it; an error is not remembered.
@@ -129,6 +158,48 @@ func (m *Memory) carriedLines(r *summaryRecord) []carriedLine {
 	key := fmt.Sprint(messagesKey(r.released, r.run), r.told, r.pinned, r.leftOut, r.end, rowsKey(r.rows), r.previous)
 	out, _ := memoize(m, m.said, key, func() ([]carriedLine, error) { return r.listCarried(), nil })
 	return out
+}
+
+// readLine returns what a line says.
+func (m *Memory) readLine(k lineKey) *readLine {
+	if m == nil {
+		return k.read()
+	}
+	m.mu.Lock()
+	out := m.lines[k]
+	m.mu.Unlock()
+	if out != nil {
+		return out
+	}
+	out = k.read()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.lines) >= maxLines {
+		clear(m.lines)
+	}
+	m.lines[k] = out
+	return out
+}
+
+// countLine returns the tokens of a line with the break before it.
+func (m *Memory) countLine(line string, count func(string) int) int64 {
+	if m == nil {
+		return int64(count("\n" + line))
+	}
+	m.mu.Lock()
+	n, ok := m.counts[line]
+	m.mu.Unlock()
+	if ok {
+		return n
+	}
+	n = int64(count("\n" + line))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.counts) >= maxLines {
+		clear(m.counts)
+	}
+	m.counts[line] = n
+	return n
 }
 
 // hashMessages is [scrollback.HashMessages] of some messages.

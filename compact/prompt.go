@@ -7,7 +7,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
-	"github.com/scrollback-ai/scrollback/internal/kept"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
@@ -82,7 +81,6 @@ type summaryRecord struct {
 	released []scrollback.Message // earlier ones that were, until now
 	pinned   []int64              // messages that stay in sight while a person wants it
 	rows     []scrollback.Kept    // what is kept of the conversation
-	settler  *kept.Settler        // of them
 	inSight  bool                 // rows are of what the window shows, where a line stands for all that say the same
 	end      int64                // the seq of the last message that the fold hides
 	leftOut  map[int64]bool       // messages that requests leave out

@@ -235,8 +235,9 @@ func (lt *liveTurn) buildWindow(ctx context.Context) (w scrollback.Window, note 
 	if err := window.Lint(l.Window, lt.settings.Facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, i18n.WindowBreaksProviderRule, err)
 	}
-	m := request.BuildManifest(head.Conversation, lt.settings, l.Window, lt.previous)
-	note = request.RecordSent(&l, m, &lt.settings)
+	fingerprint := lt.e.previewer.TakeFingerprint(head.ID, l.Window)
+	m := request.BuildManifest(head.Conversation, lt.settings, l.Window, fingerprint.ReusedTokens(lt.previous))
+	note = request.RecordSent(&l, fingerprint, m, &lt.settings)
 	lt.previous = note.Mark
 	lt.meta = scrollback.MetaEvent{Model: m.Model, CacheReuse: m.CacheReuse, Tokens: m.Tokens, Budget: m.Budget,
 		Limit: m.Limit, LimitFrom: m.LimitFrom, ThinkingMS: lt.meta.ThinkingMS}

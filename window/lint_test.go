@@ -2,6 +2,7 @@ package window_test
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -249,7 +250,7 @@ func TestReuse(t *testing.T) {
 		Live: []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser, Parts: scrollback.Parts{text("hi")},
 			Weight: scrollback.Weight{Tokens: 20}}}}
 	was := window.Assemble(in) // 20 of instructions and tools, 16 folded and their frame, 20 live
-	mark := window.MarkWindow(was)
+	mark := window.TakeFingerprint(was, nil).Mark()
 	for name, c := range map[string]struct {
 		edit func(*window.Input)
 		want float64
@@ -268,18 +269,24 @@ func TestReuse(t *testing.T) {
 	} {
 		next := in
 		c.edit(&next)
-		if got := window.ReusedShare(mark, window.Assemble(next)); got != c.want {
+		fresh := window.TakeFingerprint(window.Assemble(next), nil)
+		if got := fresh.ReusedShare(mark); got != c.want {
 			t.Errorf("%s: reuse %v, want %v", name, got, c.want)
 		}
+		again := window.TakeFingerprint(window.Assemble(next), window.TakeFingerprint(was, nil))
+		if again.Hash() != fresh.Hash() || !reflect.DeepEqual(again.Mark(), fresh.Mark()) {
+			t.Errorf("%s: behind another window it is %+v, by itself %+v", name, again.Mark(), fresh.Mark())
+		}
 	}
-	if window.ReusedShare(nil, was) != 0 || window.ReusedShare(mark, scrollback.Window{}) != 0 {
+	if window.TakeFingerprint(was, nil).ReusedShare(nil) != 0 ||
+		window.TakeFingerprint(scrollback.Window{}, nil).ReusedShare(mark) != 0 {
 		t.Error("something was reused of nothing")
 	}
 	once := was
 	once.Items = append(once.Items[:len(once.Items):len(once.Items)], scrollback.Item{Kind: scrollback.KindRequestOnly,
 		Layer: scrollback.LayerRequestOnly,
 		Role:  scrollback.RoleUser, Parts: scrollback.Parts{text("web")}, Weight: scrollback.Weight{Tokens: 5}})
-	if got := window.MarkWindow(once); got.Hash != mark.Hash || got.Items != mark.Items || got.Tokens != mark.Tokens {
+	if got := window.TakeFingerprint(once, nil).Mark(); got.Hash != mark.Hash || got.Items != mark.Items || got.Tokens != mark.Tokens {
 		t.Errorf("what is for one request only is marked: %+v", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -57,6 +58,9 @@ func BuildManifest(w scrollback.Window) scrollback.Manifest {
 // listApart finds the lines that say where kept sentences are that have no room; see [Words.Older].
 func listApart(text string) (out []scrollback.KeptApart) {
 	for line := range strings.SplitSeq(text, "\n") {
+		if !strings.Contains(line, scrollback.RefArtifact+":") {
+			continue
+		}
 		for _, w := range words {
 			var apart scrollback.KeptApart
 			n, err := fmt.Sscanf(line, w.Older, &apart.Sentences, &apart.Ref)
@@ -77,61 +81,124 @@ func shownKind(w scrollback.Window, kind scrollback.ItemKind, seq int64) scrollb
 	return kind
 }
 
-// MarkWindow identifies the bytes that a window begins with, to be compared with the next
-// one. It does not cover what is for this request only.
-func MarkWindow(w scrollback.Window) *scrollback.WindowMark {
-	m := &scrollback.WindowMark{}
+// Fingerprint identifies the bytes of a window, item by item: for its mark, and for what of it was sent before.
+type Fingerprint struct {
+	of   scrollback.Window
+	at   []hash.Hash // behind each item
+	sums []string    // in hexadecimal
+}
+
+// TakeFingerprint hashes a window. Another one may be given, of the request before it: what both begin with is not
+// hashed again. Nil is none.
+func TakeFingerprint(w scrollback.Window, last *Fingerprint) *Fingerprint {
+	f := &Fingerprint{of: w}
+	n := 0
+	if last != nil {
+		n = last.countSame(&w)
+		f.at = slices.Clone(last.at[:n])
+		f.sums = slices.Clone(last.sums[:n])
+	}
 	h := sha256.New()
-	for i, it := range w.Items {
+	for i := n; i < len(w.Items); i++ {
+		if i > 0 {
+			h = cloneHash(f.at[i-1])
+		}
+		hashItem(h, w.Items[i], w.Tools)
+		f.at = append(f.at, h)
+		f.sums = append(f.sums, hashSum(h))
+	}
+	return f
+}
+
+func cloneHash(h hash.Hash) hash.Hash {
+	c, err := h.(hash.Cloner).Clone()
+	if err != nil {
+		panic("window: SHA-256 has no copy: " + err.Error()) // it always has
+	}
+	return c
+}
+
+// countSame counts the items with which a window begins as this one does. The parts of messages never change, so that
+// those at one address are the same.
+func (f *Fingerprint) countSame(w *scrollback.Window) int {
+	n := 0
+	for n < min(len(f.of.Items), len(w.Items)) {
+		a := &f.of.Items[n]
+		b := &w.Items[n]
+		if a.Kind != b.Kind || a.Role != b.Role || a.Name != b.Name || !sameParts(a.Parts, b.Parts) ||
+			a.Kind == scrollback.KindTools && !reflect.DeepEqual(f.of.Tools, w.Tools) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func sameParts(a, b scrollback.Parts) bool {
+	if len(a) != len(b) || len(a) == 0 || &a[0] == &b[0] {
+		return len(a) == len(b)
+	}
+	for i := range a {
+		x, isText := a[i].(scrollback.Text)
+		y, also := b[i].(scrollback.Text)
+		if !isText || !also || x.Text != y.Text || !isBare(&x) || !isBare(&y) {
+			return false
+		}
+	}
+	return true
+}
+
+// isBare reports whether a text has nothing beside it.
+func isBare(t *scrollback.Text) bool { return len(t.Opaque) == 0 && t.Reference == nil && t.Cut == nil }
+
+// Mark identifies the bytes that the window begins with, to be compared with the next one. It does not cover what is
+// for this request only.
+func (f *Fingerprint) Mark() *scrollback.WindowMark {
+	m := &scrollback.WindowMark{}
+	for i, it := range f.of.Items {
 		if it.Layer == scrollback.LayerRequestOnly {
 			break
 		}
-		hashItem(h, it, w.Tools)
 		m.Items = i + 1
 		m.Tokens += it.Weight.Tokens
-		m.Hash = hashSum(h)
-		if i+1 == len(w.Items) || w.Items[i+1].Layer != it.Layer {
+		m.Hash = f.sums[i]
+		if i+1 == len(f.of.Items) || f.of.Items[i+1].Layer != it.Layer {
 			m.Layers = append(m.Layers, scrollback.LayerMark{Items: m.Items, Tokens: m.Tokens, Hash: m.Hash})
 		}
 	}
 	return m
 }
 
-// ReusedShare returns the share of w's tokens, 0 to 1, that it has in common with the
-// beginning of the window that prev marks.
-func ReusedShare(prev *scrollback.WindowMark, w scrollback.Window) float64 {
-	if w.Weight.Tokens == 0 {
+// ReusedShare returns the share of the window's tokens, 0 to 1, that it has in common with the beginning of the one
+// that prev marks.
+func (f *Fingerprint) ReusedShare(prev *scrollback.WindowMark) float64 {
+	if f.of.Weight.Tokens == 0 {
 		return 0
 	}
-	return float64(ReusedTokens(prev, w)) / float64(w.Weight.Tokens)
+	return float64(f.ReusedTokens(prev)) / float64(f.of.Weight.Tokens)
 }
 
 // ReusedTokens returns the same in tokens.
-func ReusedTokens(prev *scrollback.WindowMark, w scrollback.Window) int64 {
+func (f *Fingerprint) ReusedTokens(prev *scrollback.WindowMark) int64 {
 	if prev == nil {
 		return 0
 	}
 	marks := append([]scrollback.LayerMark{{Items: prev.Items, Tokens: prev.Tokens, Hash: prev.Hash}}, prev.Layers...)
 	var kept int64
-	h := sha256.New()
-	for i, it := range w.Items {
-		hashItem(h, it, w.Tools)
-		for _, m := range marks {
-			if m.Items == i+1 && m.Tokens > kept && m.Hash == hashSum(h) {
-				kept = m.Tokens
-			}
+	for _, m := range marks {
+		if m.Items > 0 && m.Items <= len(f.sums) && m.Hash == f.sums[m.Items-1] {
+			kept = max(kept, m.Tokens)
 		}
 	}
 	return kept
 }
 
-// HashWindow is of everything that a window sends.
-func HashWindow(w scrollback.Window) string {
-	h := sha256.New()
-	for _, it := range w.Items {
-		hashItem(h, it, w.Tools)
+// Hash is of everything that the window sends.
+func (f *Fingerprint) Hash() string {
+	if len(f.sums) == 0 {
+		return hashSum(sha256.New())[:32]
 	}
-	return hashSum(h)[:32]
+	return f.sums[len(f.sums)-1][:32]
 }
 
 // hashItem hashes what of an item is sent to a provider: the JSON of its role, name, parts

@@ -325,11 +325,16 @@ func samePrefix(t *rapid.T, before, after scrollback.Window) {
 			t.Fatalf("item %d was\n%+v\nand is\n%+v", i, a, b)
 		}
 	}
-	mark := window.MarkWindow(before)
+	mark := window.TakeFingerprint(before, nil).Mark()
 	if mark.Items != len(before.Items) || mark.Tokens != before.Weight.Tokens {
 		t.Fatalf("marked %+v of %d items, %d tokens", mark, len(before.Items), before.Weight.Tokens)
 	}
-	got := window.ReusedShare(mark, after)
+	fresh := window.TakeFingerprint(after, nil)
+	again := window.TakeFingerprint(after, window.TakeFingerprint(before, nil))
+	if fresh.Hash() != again.Hash() || !reflect.DeepEqual(fresh.Mark(), again.Mark()) {
+		t.Fatalf("hashed again: %+v, behind another: %+v", fresh.Mark(), again.Mark())
+	}
+	got := fresh.ReusedShare(mark)
 	want := 0.0
 	if after.Weight.Tokens > 0 {
 		want = float64(before.Weight.Tokens) / float64(after.Weight.Tokens)

@@ -269,8 +269,8 @@ func (f *Compactor) showFrom(ctx context.Context, head store.Head, shown compact
 			return nil, err
 		}
 		in.Pinned = append(slices.Clone(in.Pinned), m)
+		slices.SortFunc(in.Pinned, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) })
 	}
-	slices.SortFunc(in.Pinned, func(a, b scrollback.Message) int { return cmp.Compare(a.Seq, b.Seq) })
 	fitted := FittedWindow{Input: in, Window: window.Assemble(in)}
 	if !window.Fits(fitted.Window.Weight, in.Budget) && !dropPins(&fitted) {
 		return nil, nil

@@ -15,10 +15,12 @@ import (
 
 // ReadShown reads what a head shows, and adds what surrounds it in a window.
 func (f *Compactor) ReadShown(ctx context.Context, h store.Head, settings Settings) (compact.Shown, error) {
-	snap, err := f.store.Views.Snapshot(ctx, h, maxPieceTokens(settings))
+	last := f.snapshots.get(h.ID)
+	snap, err := f.store.Views.Snapshot(ctx, h, maxPieceTokens(settings), last)
 	if err != nil {
 		return compact.Shown{}, err
 	}
+	f.snapshots.put(h.ID, &snap, snap.Tokens)
 	shown := f.addSurroundings(snap, h, settings)
 	shown.Window.Kept, err = f.readKeptChanges(ctx, h)
 	return shown, err

@@ -27,6 +27,12 @@ const (
 	pieceTokens     = 64_000
 )
 
+// Bounds of what is remembered of the conversations that somebody writes to at the moment.
+const (
+	maxMemories     = 16
+	maxRecentTokens = 1_000_000 // of live messages
+)
+
 // Host is what a compactor needs of the engine that it works for.
 type Host interface {
 	// OpenHead reads a conversation whose compaction was allowed before, with its current branch.
@@ -56,13 +62,16 @@ type Compactor struct {
 	o         CompactorOptions
 	locks     turnstile.Locks[scrollback.ConversationID] // one fold of a conversation at a time
 	catching  catchUps
-	memories  recentCache[*compact.Memory] // of folds that were only looked at
-	snapshots recentCache[*cachedSnapshot]
+	memories  recentCache[*compact.Memory] // of folds, also those that were only looked at
+	snapshots recentCache[*store.Snapshot]
 }
 
 // NewCompactor makes a compactor over one store.
 func NewCompactor(s *store.Store, a *archive.Archive, r *Resolver, host Host, o CompactorOptions) *Compactor {
-	return &Compactor{store: s, archive: a, resolver: r, host: host, o: o}
+	c := &Compactor{store: s, archive: a, resolver: r, host: host, o: o}
+	c.memories.most = maxMemories
+	c.snapshots.most = maxRecentTokens
+	return c
 }
 
 // maxPieceTokens returns how many tokens of live messages are read into memory at once.
@@ -164,8 +173,11 @@ func (f *Compactor) attemptFold(
 	defer stop(nil)
 	defer asking.release()
 	var refused error // why no model may be asked
+	memory := f.takeMemory(head.ID)
+	defer f.memories.put(head.ID, memory, 1)
 	made, err := compact.Run(running, compact.Input{
-		Shown: m.shown, Reason: q.Reason, Given: q.Given, Occasion: q.Occasion, Conversation: head.ID, Hurry: m.hurry,
+		Memory: memory,
+		Shown:  m.shown, Reason: q.Reason, Given: q.Given, Occasion: q.Occasion, Conversation: head.ID, Hurry: m.hurry,
 		Writers: func() []compact.Summarizer {
 			out := f.findSummarizers(ctx, head.Conversation, q.Settings)
 			if len(out) > 0 && !asking.mayAsk(ctx) {

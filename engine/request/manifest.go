@@ -18,6 +18,7 @@ type Previewer struct {
 	compactor *Compactor
 	intake    *intake.Intake
 	weights   weightCache
+	prints    recentCache[*window.Fingerprint]
 }
 
 // PreviewerOptions are what a previewer reads from: all over the same store.
@@ -30,7 +31,8 @@ type PreviewerOptions struct {
 
 // NewPreviewer makes a previewer over one store.
 func NewPreviewer(s *store.Store, p PreviewerOptions) *Previewer {
-	return &Previewer{store: s, archive: p.Archive, resolver: p.Resolver, compactor: p.Compactor, intake: p.Intake}
+	return &Previewer{store: s, archive: p.Archive, resolver: p.Resolver, compactor: p.Compactor, intake: p.Intake,
+		prints: recentCache[*window.Fingerprint]{most: maxRecentTokens}}
 }
 
 // Layout is a request as it was laid out, and from what.
@@ -41,9 +43,16 @@ type Layout struct {
 	Web    *scrollback.SentSearch
 }
 
-// BuildManifest returns the manifest of a window; prev marks the request before it.
-func BuildManifest(c scrollback.Conversation, s Settings, w scrollback.Window,
-	prev *scrollback.WindowMark) scrollback.Manifest {
+// TakeFingerprint identifies the window of a conversation's next request.
+func (x *Previewer) TakeFingerprint(id scrollback.ConversationID, w scrollback.Window) *window.Fingerprint {
+	f := window.TakeFingerprint(w, x.prints.get(id))
+	x.prints.put(id, f, w.Weight.Tokens)
+	return f
+}
+
+// BuildManifest returns the manifest of a window; reused are the tokens that it has in common with the beginning of
+// the request before it.
+func BuildManifest(c scrollback.Conversation, s Settings, w scrollback.Window, reused int64) scrollback.Manifest {
 	m := window.BuildManifest(w)
 	m.Limit = s.ModelBudget.Limit
 	m.Budget = s.ModelBudget.Tokens
@@ -61,9 +70,8 @@ func BuildManifest(c scrollback.Conversation, s Settings, w scrollback.Window,
 	m.LimitFrom = s.LimitFrom
 	m.Inherited = s.Inherited(c)
 	m.CompactsAt = s.ModelTokens(s.Policy.TriggerWeight(w))
-	kept := window.ReusedTokens(prev, w)
-	if m.Reused = s.ModelTokens(kept); w.Weight.Tokens > 0 {
-		m.CacheReuse = float64(kept) / float64(w.Weight.Tokens)
+	if m.Reused = s.ModelTokens(reused); w.Weight.Tokens > 0 {
+		m.CacheReuse = float64(reused) / float64(w.Weight.Tokens)
 	}
 	return m
 }

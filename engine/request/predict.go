@@ -22,11 +22,8 @@ func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown com
 	var out *scrollback.Foreseen
 	hurry := make(chan struct{})
 	close(hurry)
-	memory := f.memories.take(head.ID)
-	if memory == nil {
-		memory = compact.NewMemory()
-	}
-	defer f.memories.put(head.ID, memory)
+	memory := f.takeMemory(head.ID)
+	defer f.memories.put(head.ID, memory, 1)
 	rows := sync.OnceValues(func() ([]scrollback.Kept, error) {
 		return f.store.Kept.ReadRows(ctx, head, head.Branch, head.Branch.HeadSeq)
 	})
@@ -73,71 +70,10 @@ func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown com
 	return out, nil
 }
 
-// ReadShownCached is Shown for a request that is only looked at, again with each key that is pressed:
-// what is live is read once. A view that is not stored has a negative version.
-func (f *Compactor) ReadShownCached(ctx context.Context, h store.Head, settings Settings) (compact.Shown, error) {
-	if h.Branch.ViewVersion < 0 {
-		return f.ReadShown(ctx, h, settings)
+// takeMemory returns what earlier folds of a conversation found out, which nobody else has until it is put back.
+func (f *Compactor) takeMemory(id scrollback.ConversationID) *compact.Memory {
+	if m := f.memories.take(id); m != nil {
+		return m
 	}
-	key := cachedSnapshot{version: h.Version, branch: h.Branch.ID, head: h.Branch.HeadSeq, view: h.Branch.ViewVersion,
-		most: maxPieceTokens(settings)}
-	last := f.snapshots.take(h.ID)
-	if last == nil || !last.isFor(&key) {
-		snap, err := f.store.Views.Snapshot(ctx, h, key.most)
-		if err != nil {
-			return compact.Shown{}, err
-		}
-		last = &key
-		last.snap = &snap
-		if last.kept, err = f.readKeptChanges(ctx, h); err != nil {
-			return compact.Shown{}, err
-		}
-	}
-	f.snapshots.put(h.ID, last)
-	shown := f.addSurroundings(*last.snap, h, settings)
-	shown.Window.Kept = last.kept
-	return shown, nil
-}
-
-// cachedSnapshot is a snapshot, and what it depends on.
-type cachedSnapshot struct {
-	version, head, view, most int64
-	branch                    scrollback.BranchID
-	snap                      *store.Snapshot
-	kept                      []scrollback.Kept // what people said about what is kept
-}
-
-// isFor reports whether it is the snapshot of a key, which has none itself.
-func (g *cachedSnapshot) isFor(key *cachedSnapshot) bool {
-	return g.version == key.version && g.head == key.head && g.view == key.view && g.most == key.most &&
-		g.branch == key.branch
-}
-
-// recentCache is what was found out about the conversations that somebody writes to at the
-// moment.
-type recentCache[T any] struct {
-	mu sync.Mutex
-	of map[scrollback.ConversationID]T
-}
-
-// maxRecent bounds how many conversations that is.
-const maxRecent = 4
-
-// take returns what is known of a conversation, which nobody else has until it is put
-// back; the zero value for nothing.
-func (r *recentCache[T]) take(id scrollback.ConversationID) T {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := r.of[id]
-	delete(r.of, id)
-	return out
-}
-
-func (r *recentCache[T]) put(id scrollback.ConversationID, v T) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.of == nil || len(r.of) >= maxRecent {
-		r.of = map[scrollback.ConversationID]T{}
-	}
-	r.of[id] = v
+	return compact.NewMemory()
 }

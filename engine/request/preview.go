@@ -24,7 +24,7 @@ type PreviewRequest struct {
 
 // Preview returns the account of a request that is not sent.
 func (x *Previewer) Preview(ctx context.Context, q PreviewRequest) (scrollback.Manifest, error) {
-	shown, err := x.compactor.ReadShownCached(ctx, q.Head, q.Settings)
+	shown, err := x.compactor.ReadShown(ctx, q.Head, q.Settings)
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
@@ -54,7 +54,8 @@ func (x *Previewer) Preview(ctx context.Context, q PreviewRequest) (scrollback.M
 			return scrollback.Manifest{}, err
 		}
 	}
-	m := BuildManifest(q.Head.Conversation, q.Settings, l.Window, prev)
+	m := BuildManifest(q.Head.Conversation, q.Settings, l.Window,
+		x.TakeFingerprint(q.Head.ID, l.Window).ReusedTokens(prev))
 	m.Over = max(0, m.Tokens-m.Budget)
 	window.AccountReferences(&m, l.Window,
 		func(text string) int64 { return q.Settings.ModelTokens(int64(token.Count(text))) })

@@ -97,7 +97,7 @@ func (x *Previewer) layOutAgain(ctx context.Context, c scrollback.Conversation, 
 	if found := findSearch(t, s.Web); found != nil {
 		w, _ = x.appendSearch(w, *found, s.Web.Chars, in.Dialect)
 	}
-	return w, window.HashWindow(w) == s.Hash, nil
+	return w, window.TakeFingerprint(w, nil).Hash() == s.Hash, nil
 }
 
 // findSearch returns what a step quoted of a search; nil for nothing.

@@ -20,16 +20,16 @@ type SentRecord struct {
 }
 
 // RecordSent makes the note of a request from its account.
-func RecordSent(l *Layout, m scrollback.Manifest, settings *Settings) *SentRecord {
+func RecordSent(l *Layout, fingerprint *window.Fingerprint, m scrollback.Manifest, settings *Settings) *SentRecord {
 	in := &l.Input
-	n := &SentRecord{Mark: window.MarkWindow(l.Window), Texts: map[string]string{}}
+	n := &SentRecord{Mark: fingerprint.Mark(), Texts: map[string]string{}}
 	n.Sent = scrollback.SentRequest{Model: m.Model, Policy: m.Policy, Limit: m.Limit, LimitFrom: m.LimitFrom,
 		Budget:     m.Budget,
 		CompactsAt: m.CompactsAt,
 		Tokens:     m.Tokens, Bytes: m.Bytes, Images: m.Images, Reused: m.Reused, Runs: listRuns(m),
 		Dialect: in.Dialect.Name, ImageURLs: in.Dialect.ImageURLs, Factor: settings.Factor, PinnedTokens: in.PinnedTokens,
 		Prompt: in.PromptSeq, FoldedAt: in.FoldedAt,
-		Again: l.Again, Web: l.Web, Hash: window.HashWindow(l.Window)}
+		Again: l.Again, Web: l.Web, Hash: fingerprint.Hash()}
 	s := &n.Sent
 	if in.Instructions != "" {
 		s.Instructions = n.keepText(in.Instructions)

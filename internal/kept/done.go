@@ -18,6 +18,7 @@ type Todos struct{ open map[string]openTodo }
 
 // openTodo is what a to-do names, a list for each of the things to do, and the places where it was said.
 type openTodo struct {
+	key   string
 	parts [][]namedWord
 	at    []int
 }
@@ -34,22 +35,32 @@ type namedWord struct {
 }
 
 // Add notes that a to-do is said at a place.
-func (t *Todos) Add(text string, at int) {
-	key := TodoKey(text)
-	if key == "" {
+func (t *Todos) Add(text string, at int) { t.add(readTodo(text), at) }
+
+func (t *Todos) add(one openTodo, at int) {
+	if one.key == "" {
 		return
 	}
 	if t.open == nil {
 		t.open = map[string]openTodo{}
 	}
-	one := openTodo{at: append(t.open[key].at, at)}
+	one.at = append(t.open[one.key].at, at)
+	t.open[one.key] = one
+}
+
+// readTodo reads what a to-do names.
+func readTodo(text string) openTodo {
+	one := openTodo{key: TodoKey(text)}
+	if one.key == "" {
+		return one
+	}
 	bare := todoFrame().ReplaceAllString(todoHead().ReplaceAllString(todoMarks().ReplaceAllString(text, " "), " "), " ")
 	for _, part := range conjunctions().Split(bare, -1) {
 		if names := namesOfTodo(part); len(names) > 0 {
 			one.parts = append(one.parts, names)
 		}
 	}
-	t.open[key] = one
+	return one
 }
 
 // Closed returns the places of the to-dos that a message says are done, and forgets them.

@@ -148,6 +148,12 @@ func readChange(s string, v *sieve) (strong, loose, aside bool) {
 // mayWithdraw reports whether the sentence may take back what was said before.
 func (s *statement) mayWithdraw() bool { return s.loose && !s.aside }
 
+// hasValue reports whether it has what can have one value at a time.
+func (s *statement) hasValue() bool {
+	return slices.ContainsFunc(s.values, func(v int) bool { return v >= 0 }) || slices.Contains(s.was[:], true)
+}
+
+// replaces needs a name that both have, or a value that the earlier one has.
 func (s *statement) replaces(earlier *statement) bool {
 	if s.changesValue(earlier) && len(s.words) <= fewWords {
 		return true

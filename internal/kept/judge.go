@@ -3,6 +3,7 @@ package kept
 import (
 	"strings"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
@@ -94,6 +95,17 @@ func judge(sentence string) verdict {
 		return verdict{}
 	}
 	return verdict{trait: stays && !instruction, instruction: instruction, todo: todo}
+}
+
+// Stays reports whether a sentence says what is to be done, and whether a person says it so that it stays in another
+// way: as an instruction, or as what is so about them. The sentence may stand behind "- #12 user: ".
+func Stays(role scrollback.Role, sentence string) (todo, other bool) {
+	todo = mayBeTodo(sentence) && todos().MatchString(sentence)
+	if role != scrollback.RoleUser {
+		return todo, false
+	}
+	is := judge(sentence)
+	return todo || is.todo, is.instruction || is.trait
 }
 
 // IsTrait reports whether a sentence of a person says what is so about them, or about those they speak

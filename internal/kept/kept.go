@@ -31,6 +31,7 @@
 package kept
 
 import (
+	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -58,14 +59,7 @@ func Find(role scrollback.Role, text, offer string) []Sentence {
 	}
 	var out []Sentence
 	answers := role == scrollback.RoleUser && len(text) <= longestAnswer && asks(offer)
-	fenced := false
-	for _, s := range SplitSentences(firstPart(text)) {
-		if strings.HasPrefix(s, "```") {
-			fenced = !fenced
-		}
-		if fenced || len(s) > maxSentence || s[0] == '>' { // code, a page, or what somebody else wrote
-			continue
-		}
+	for s := range ownSentences(text) {
 		kind := kindOf(role, s)
 		if kind == "" && answers && isAnswer(s, offer) {
 			kind = scrollback.KeptTrait
@@ -76,6 +70,24 @@ func Find(role scrollback.Role, text, offer string) []Sentence {
 		answers = false // with the first sentence, or not at all
 	}
 	return out
+}
+
+// ownSentences yields the sentences of a text but for code, pages, and what somebody else wrote.
+func ownSentences(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		fenced := false
+		for _, s := range SplitSentences(firstPart(text)) {
+			if strings.HasPrefix(s, "```") {
+				fenced = !fenced
+			}
+			if fenced || len(s) > maxSentence || s[0] == '>' {
+				continue
+			}
+			if !yield(s) {
+				return
+			}
+		}
+	}
 }
 
 func kindOf(role scrollback.Role, s string) scrollback.KeptKind {

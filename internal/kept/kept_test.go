@@ -146,3 +146,23 @@ func BenchmarkFind(b *testing.B) {
 		Find(scrollback.RoleUser, talk, "")
 	}
 }
+
+// What an answer adds to what is kept of a message stands before the rest of it.
+func TestAnswerRows(t *testing.T) {
+	offers := []string{"", "Do you eat meat or fish?", "Which one: tea, coffee, or water?", "你想要哪种：茶、咖啡还是水？", "It is done."}
+	texts := []string{"Fish. TODO: buy some fish.", "> quoted\nTea, always tea.", "茶。以后都用中文回答。", "```\ncode\n```\nCoffee please",
+		"Is there more?", "I'm vegetarian. Never suggest meat.", strings.Repeat("Tea and more of it. ", 120)}
+	for _, offer := range offers {
+		for _, text := range texts {
+			before := scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Say(offer)}
+			m := scrollback.Message{ID: "m", Role: scrollback.RoleUser, Parts: scrollback.Say(text)}
+			whole := ListRows(&m, &before)
+			if got := append(ListAnswerRows(&m, &before), ListRows(&m, nil)...); !slices.Equal(got, whole) {
+				t.Errorf("%q after %q: %v, want %v", text, offer, got, whole)
+			}
+			if len(ListAnswerRows(&m, &before)) > 0 && text[0] != '>' && !NeedsOffer(&m) {
+				t.Errorf("%q after %q is not looked at", text, offer)
+			}
+		}
+	}
+}

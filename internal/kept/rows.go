@@ -22,6 +22,23 @@ func ListRows(m, before *scrollback.Message) []scrollback.Kept {
 	return out
 }
 
+// ListAnswerRows lists what ListRows lists besides where the message before it asks or offers what this one answers.
+func ListAnswerRows(m, before *scrollback.Message) []scrollback.Kept {
+	text := m.Parts.Text()
+	offer := before.Parts.Text()
+	if m.Role != scrollback.RoleUser || before.Role != scrollback.RoleAssistant || len(text) > longestAnswer ||
+		!asks(offer) {
+		return nil
+	}
+	for s := range ownSentences(text) {
+		if isAnswer(s, offer) && kindOf(m.Role, s) == "" {
+			return addRow(nil, m, scrollback.KeptTrait, s)
+		}
+		break // the first sentence answers, or none does
+	}
+	return nil
+}
+
 // ListEndRows lists the sentences of a message that may end what was kept before.
 func ListEndRows(m *scrollback.Message) []scrollback.Kept {
 	var out []scrollback.Kept

@@ -15,18 +15,40 @@ import (
 // and whatever a person said of it last, if the talk did not go on about it since. A sentence
 // that was said again stands in each place, in the same state.
 func Settle(rows []scrollback.Kept) []scrollback.Kept {
-	return (*Settler)(nil).Settle(rows)
+	return NewSettler().Settle(rows)
 }
 
-// Settler settles rows several times, and reads each sentence once. It is safe for concurrent use. A nil one remembers
-// nothing.
+// Settler settles the rows of one conversation several times. It reads each sentence once, and goes on where the
+// rows are those of the last time and more. It is safe for concurrent use. A nil one
+// remembers nothing.
 type Settler struct {
-	mu         sync.Mutex
+	mu         sync.Mutex // of all that follows
 	statements map[string]*statement
+	todos      map[string]openTodo // by text, without places
+	keys       map[scrollback.KeptID]string
+	last       talk
+}
+
+// maxStatements bounds how many sentences a settler remembers.
+const maxStatements = 4096
+
+// talk is a talk as it was read: its entries, and what ended which of them.
+type talk struct {
+	entries  []scrollback.Kept
+	outcomes []outcome
+}
+
+// outcome says that one entry ended another.
+type outcome struct {
+	by, at int
+	state  scrollback.KeptState
 }
 
 // NewSettler makes a settler.
-func NewSettler() *Settler { return &Settler{statements: map[string]*statement{}} }
+func NewSettler() *Settler {
+	return &Settler{statements: map[string]*statement{}, todos: map[string]openTodo{},
+		keys: map[scrollback.KeptID]string{}}
+}
 
 // Settle is [Settle].
 func (r *Settler) Settle(rows []scrollback.Kept) []scrollback.Kept {
@@ -36,6 +58,11 @@ func (r *Settler) Settle(rows []scrollback.Kept) []scrollback.Kept {
 
 // SettleEnds is Settle, and returns the sentences besides that have ended something.
 func (r *Settler) SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback.Kept) {
+	if r == nil {
+		r = NewSettler()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	s := &settling{Settler: r, at: map[scrollback.KeptID]int{}, ends: map[int]bool{}}
 	var people []scrollback.Kept
 	for _, k := range rows {
@@ -54,11 +81,9 @@ func (r *Settler) SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback
 	slices.SortStableFunc(s.entries, func(a, b scrollback.Kept) int { // of one message whatever its id is
 		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Text, b.Text))
 	})
-	s.keys = make([]string, len(s.entries))
 	s.endedAt = make([]int64, len(s.entries))
 	for i, k := range s.entries {
 		s.at[k.ID] = i
-		s.keys[i] = KeyOf(k)
 	}
 	s.readTalk()
 	for _, k := range people {
@@ -88,41 +113,80 @@ func KeyOf(k scrollback.Kept) string {
 // settling is the work of Settle.
 type settling struct {
 	*Settler
-	entries []scrollback.Kept
-	at      map[scrollback.KeptID]int
-	keys    []string
-	endedAt []int64 // when the talk ended an entry; 0 if it did not
-	ends    map[int]bool
+	entries  []scrollback.Kept
+	at       map[scrollback.KeptID]int
+	endedAt  []int64 // when the talk ended an entry; 0 if it did not
+	ends     map[int]bool
+	outcomes []outcome
 }
 
 func (r *Settler) read(text string) *statement {
-	if r == nil {
-		return makeStatement(text)
-	}
-	r.mu.Lock()
 	known := r.statements[text]
-	r.mu.Unlock()
-	if known == nil { // two may make the same one
+	if known == nil {
+		if len(r.statements) >= maxStatements {
+			clear(r.statements)
+		}
 		known = makeStatement(text)
-		r.mu.Lock()
 		r.statements[text] = known
-		r.mu.Unlock()
 	}
 	return known
 }
 
-// readTalk ends what the messages say is over. A message ends only what was said before it.
+func (r *Settler) readTodo(text string) openTodo {
+	one, known := r.todos[text]
+	if !known {
+		if len(r.todos) >= maxStatements {
+			clear(r.todos)
+		}
+		one = readTodo(text)
+		r.todos[text] = one
+	}
+	return one
+}
+
+func (r *Settler) keyOf(k scrollback.Kept) string {
+	key, known := r.keys[k.ID]
+	if !known {
+		if len(r.keys) >= maxStatements {
+			clear(r.keys)
+		}
+		key = KeyOf(k)
+		r.keys[k.ID] = key
+	}
+	return key
+}
+
+// readTalk ends what the messages say is over. A message ends only what was said before it, so that what was read the
+// last time holds for all that is the same from the beginning.
 func (s *settling) readTalk() {
 	var todos Todos
-	var standing []int
-	statements := make([]*statement, len(s.entries))
-	of := func(i int) *statement {
-		if statements[i] == nil {
-			statements[i] = s.read(s.entries[i].Text)
-		}
-		return statements[i]
+	var standing standing
+	from := s.countKnown()
+	open := make([]bool, from)
+	for i := range from {
+		open[i] = true
 	}
-	for from := 0; from < len(s.entries); {
+	for _, e := range s.last.outcomes {
+		if e.by < from {
+			s.end(e)
+			open[e.at] = false
+		}
+	}
+	note := func(i int) {
+		switch s.entries[i].Kind {
+		case scrollback.KeptTodo:
+			todos.add(s.readTodo(s.entries[i].Text), i)
+		case scrollback.KeptTrait, scrollback.KeptInstruction:
+			standing.add(i, s.read(s.entries[i].Text))
+		case End: // ends others, and does not stand
+		}
+	}
+	for i := range from {
+		if open[i] {
+			note(i)
+		}
+	}
+	for from < len(s.entries) {
 		to := from
 		for to < len(s.entries) && s.entries[to].Seq == s.entries[from].Seq {
 			to++
@@ -130,45 +194,97 @@ func (s *settling) readTalk() {
 		for i := from; i < to; i++ {
 			k := s.entries[i]
 			for _, at := range todos.Closed(k.Role, k.Text) {
-				s.end(at, scrollback.KeptDone, i)
+				s.end(outcome{i, at, scrollback.KeptDone})
 			}
-			if k.Kind == scrollback.KeptTodo || k.Role != scrollback.RoleUser || !of(i).mayWithdraw() {
+			if k.Kind == scrollback.KeptTodo || k.Role != scrollback.RoleUser {
 				continue
 			}
-			standing = slices.DeleteFunc(standing, func(at int) bool {
-				over := of(i).replaces(of(at))
-				if over {
-					s.end(at, scrollback.KeptWithdrawn, i)
+			if now := s.read(k.Text); now.mayWithdraw() {
+				for _, at := range standing.takeReplaced(now) {
+					s.end(outcome{i, at, scrollback.KeptWithdrawn})
 				}
-				return over
-			})
+			}
 		}
 		for i := from; i < to; i++ {
-			switch s.entries[i].Kind {
-			case scrollback.KeptTodo:
-				todos.Add(s.entries[i].Text, i)
-			case scrollback.KeptTrait, scrollback.KeptInstruction:
-				standing = append(standing, i)
-			case End: // ends others, and does not stand
-			}
+			note(i)
 		}
 		from = to
 	}
+	if len(s.entries) > len(s.last.entries) || s.countKnown() < len(s.entries) {
+		s.last = talk{s.entries, s.outcomes}
+	}
 }
 
-func (s *settling) end(at int, state scrollback.KeptState, by int) {
-	s.entries[at].State = state
-	s.endedAt[at] = s.entries[by].CreatedAt
-	s.ends[by] = true
+// countKnown counts the entries that are those of the last time, from the first on, to the end of a message.
+func (s *settling) countKnown() int {
+	was := s.last.entries
+	n := 0
+	for n < min(len(was), len(s.entries)) && was[n].ID == s.entries[n].ID && was[n].Seq == s.entries[n].Seq &&
+		was[n].Role == s.entries[n].Role {
+		n++
+	}
+	for n > 0 && (n < len(was) && was[n].Seq == was[n-1].Seq ||
+		n < len(s.entries) && s.entries[n].Seq == s.entries[n-1].Seq) {
+		n--
+	}
+	return n
+}
+
+func (s *settling) end(e outcome) {
+	s.entries[e.at].State = e.state
+	s.endedAt[e.at] = s.entries[e.by].CreatedAt
+	s.ends[e.by] = true
+	s.outcomes = append(s.outcomes, e)
 }
 
 // apply applies what a person said of a sentence, wherever it was said.
 func (s *settling) apply(k scrollback.Kept) {
-	key := s.keys[s.at[k.ID]]
+	key := s.keyOf(s.entries[s.at[k.ID]])
 	for i := range s.entries {
-		if s.keys[i] != key || k.State == scrollback.KeptOpen && s.endedAt[i] > k.CreatedAt {
+		if s.keyOf(s.entries[i]) != key || k.State == scrollback.KeptOpen && s.endedAt[i] > k.CreatedAt {
 			continue
 		}
 		s.entries[i].State = k.State
 	}
+}
+
+// standing are the statements that stand, by what a later one must share with them to replace them.
+type standing struct {
+	named  map[string][]int // by how their names begin
+	valued []int            // that have one of several values
+	of     map[int]*statement
+}
+
+func (t *standing) add(at int, s *statement) {
+	if t.of == nil {
+		t.of = map[int]*statement{}
+		t.named = map[string][]int{}
+	}
+	t.of[at] = s
+	for begin := range s.index {
+		t.named[begin] = append(t.named[begin], at)
+	}
+	if s.hasValue() {
+		t.valued = append(t.valued, at)
+	}
+}
+
+// takeReplaced takes out the statements that a later one replaces, and returns their places.
+func (t *standing) takeReplaced(now *statement) (places []int) {
+	try := func(at int) {
+		if was := t.of[at]; was != nil && now.replaces(was) {
+			places = append(places, at)
+			delete(t.of, at)
+		}
+	}
+	for begin := range now.index {
+		for _, at := range t.named[begin] {
+			try(at)
+		}
+	}
+	for _, at := range t.valued {
+		try(at)
+	}
+	slices.Sort(places)
+	return places
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -97,4 +98,53 @@ func TestSettleAdded(t *testing.T) {
 	if got[0].By != scrollback.KeptByPerson {
 		t.Errorf("it was added by %s", got[0].By)
 	}
+}
+
+// said are sentences that are kept, end each other, or only look like it.
+var said = []string{"TODO: water the plants.", "I watered the plants.", "TODO: call the dentist about the bill.",
+	"I called the dentist.", "- [x] water the plants", "Cross that off.", "TODO: pay the rent", "The rent is paid.",
+	"Always answer in English.", "From now on answer in German.", "Actually, answer in French again.",
+	"Never use tabs.", "Use tabs after all.", "I'm allergic to peanuts.", "I'm no longer allergic to peanuts.",
+	"I prefer short answers.", "Please give me long, detailed answers from now on.", "I don't eat meat.",
+	"I started eating meat again.", "My budget is 300 euros.", "I can stretch to 400 euros now.", "Call me Ann.",
+	"Actually, call me Anna.", "I live in Porto and work nights.", "I work days now.", "What is the weather like?",
+	"我对花生过敏。", "花生过敏好了。", "以后都用英文回答我。", "还是用中文回答吧。", "待办：交房租", "房租交了。", "我不吃肉。", "我现在又开始吃肉了。",
+	"提醒我给牙医打电话", "牙医的电话打过了。", "Let's talk about something else.", "I love hiking in the mountains.",
+	"I no longer go hiking, my knees hurt."}
+
+// What is settled step by step, or of fewer rows than the last time, is what is settled at once; and who asks only
+// those that may be replaced finds what who asks all of them does.
+func TestSettleAgain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.SampledFrom(said), 1, 40).Draw(t, "said")
+		rows := talkRows(texts...)
+		r := NewSettler()
+		for range 12 {
+			some := rows[:rapid.IntRange(0, len(rows)).Draw(t, "rows")]
+			if out := rapid.IntRange(0, len(texts)).Draw(t, "left out"); rapid.Bool().Draw(t, "leave out") {
+				some = slices.DeleteFunc(slices.Clone(some), func(k scrollback.Kept) bool { return k.Seq == int64(out) })
+			}
+			if n := rapid.IntRange(-1, len(some)-1).Draw(t, "by hand"); n >= 0 {
+				some = append(slices.Clone(some), personRow(some[n], scrollback.KeptDone, 1e6))
+			}
+			got, ends := r.SettleEnds(some)
+			want, wantEnds := NewSettler().SettleEnds(some)
+			if diff := cmp.Diff([][]scrollback.Kept{want, wantEnds}, [][]scrollback.Kept{got, ends}); diff != "" {
+				t.Fatal("settled again:", diff)
+			}
+		}
+		for _, k := range Settle(rows) {
+			if over := isReplaced(rows, k); over != (k.State == scrollback.KeptWithdrawn) && k.Kind != scrollback.KeptTodo {
+				t.Fatalf("#%d %q is %s", k.Seq, k.Text, k.State)
+			}
+		}
+	})
+}
+
+// isReplaced reports whether any sentence of a later message replaces one.
+func isReplaced(rows []scrollback.Kept, was scrollback.Kept) bool {
+	return slices.ContainsFunc(rows, func(k scrollback.Kept) bool {
+		return k.Seq > was.Seq && k.Kind != scrollback.KeptTodo && k.Role == scrollback.RoleUser &&
+			makeStatement(k.Text).mayWithdraw() && Replaces(k.Text, was.Text)
+	})
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -49,13 +50,33 @@ func (b *bench) rollUp(id scrollback.ConversationID, level int, children ...scro
 	return s
 }
 
+// snapshot takes a snapshot, and holds that behind any earlier one of the conversation it is the same.
+func (b *bench) snapshot(id scrollback.ConversationID, maxTokens int64) store.Snapshot {
+	b.t.Helper()
+	h := b.head(id)
+	fresh := must2(b.Views.Snapshot(b.t.Context(), h, maxTokens, nil))(b.t)
+	for _, last := range b.taken[id] {
+		again := must2(b.Views.Snapshot(b.t.Context(), h, maxTokens, &last))(b.t)
+		if !reflect.DeepEqual(again, fresh) {
+			b.t.Fatalf("behind a snapshot of %d messages: %d segments, %d carried, %d live, more %v;\nby itself %d, %d, %d, %v",
+				last.Branch.HeadSeq, len(again.Segments), len(again.Carried), len(again.Live), again.More,
+				len(fresh.Segments), len(fresh.Carried), len(fresh.Live), fresh.More)
+		}
+	}
+	if b.taken == nil {
+		b.taken = map[scrollback.ConversationID][]store.Snapshot{}
+	}
+	b.taken[id] = append(b.taken[id], fresh)
+	return fresh
+}
+
 // A snapshot is what the view shows: its segments, what is carried, and the live
 // messages, of a long backlog the oldest piece.
 func TestSnapshot(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
 		all := b.say(c.ID, numbered("message", 1, 200)...) // 15 tokens each, or one less
-		s := must2(b.Views.Snapshot(t.Context(), b.head(c.ID), 1<<40))(t)
+		s := b.snapshot(c.ID, 1<<40)
 		if len(s.Live) != 200 || s.More || len(s.Segments)+len(s.Carried) != 0 || s.Branch.LiveWeight() != s.Branch.Sum {
 			t.Fatalf("unfolded: %d live, more %v", len(s.Live), s.More)
 		}
@@ -63,7 +84,7 @@ func TestSnapshot(t *testing.T) {
 		two := b.leaf(c.ID, 11, 20)
 		b.fold(c.ID, 20, []int64{15}, []scrollback.Segment{one, two}, one, two)
 		live := all[20:]
-		s = must2(b.Views.Snapshot(t.Context(), b.head(c.ID), 1<<40))(t)
+		s = b.snapshot(c.ID, 1<<40)
 		if len(s.Segments) != 2 || s.Segments[0].ID != one.ID || s.Segments[1].Placeholder != "11 to 20" {
 			t.Errorf("segments %+v", s.Segments)
 		}
@@ -84,7 +105,7 @@ func TestSnapshot(t *testing.T) {
 				continue
 			}
 			most := max(n+1, 64) // that many come, whatever they weigh
-			s := must2(b.Views.Snapshot(t.Context(), b.head(c.ID), tokens))(t)
+			s := b.snapshot(c.ID, tokens)
 			if !slices.Equal(texts(s.Live), texts(live[:most])) || s.More != (most < len(live)) {
 				t.Fatalf("of %d tokens: %d live, more %v, want %d", tokens, len(s.Live), s.More, most)
 			}
@@ -99,20 +120,20 @@ func TestSnapshot(t *testing.T) {
 func TestSnapshotOfAFork(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		_, _, g, want := family(b)
-		s := must2(b.Views.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t)
+		s := b.snapshot(g.ID, 1<<40)
 		if !slices.Equal(texts(s.Live), want) || s.Branch.LiveWeight() != s.Branch.Sum {
 			t.Errorf("live %v", texts(s.Live))
 		}
 		leaf := b.leaf(g.ID, 1, 7)
 		b.fold(g.ID, 7, []int64{5}, []scrollback.Segment{leaf}, leaf)
-		s = must2(b.Views.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t)
+		s = b.snapshot(g.ID, 1<<40)
 		if !slices.Equal(texts(s.Carried), want[4:5]) || !slices.Equal(texts(s.Live), want[7:]) {
 			t.Errorf("carried %v, live %v", texts(s.Carried), texts(s.Live))
 		}
 		if r, err := b.Views.UndoFolds(t.Context(), g.ID, ""); err != nil || r.LastSeq != 7 {
 			t.Errorf("undone %+v, %v", r, err)
 		}
-		if s = must2(b.Views.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t); !slices.Equal(texts(s.Live), want) {
+		if s = b.snapshot(g.ID, 1<<40); !slices.Equal(texts(s.Live), want) {
 			t.Errorf("undone, live is %v", texts(s.Live))
 		}
 		_, err := b.Views.UndoFolds(t.Context(), g.ID, "")

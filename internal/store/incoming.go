@@ -156,7 +156,7 @@ func keepRows(e *driver.Entry, before *scrollback.Message, by scrollback.KeyID) 
 	}
 }
 
-// keepAnswer lists what is kept of the first of some entries again, if that may answer an offer: the
+// keepAnswer adds what is kept of the first of some entries where that answers an offer: the
 // message at the end of the path that they are added to.
 func (s *Store) keepAnswer(ctx context.Context, in []IncomingMessage, entries []driver.Entry,
 	end func() (scrollback.BranchID, int64, error)) error {
@@ -169,7 +169,11 @@ func (s *Store) keepAnswer(ctx context.Context, in []IncomingMessage, entries []
 	}
 	ms, err := s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: b, From: seq, To: seq})
 	if err == nil && len(ms) == 1 {
-		keepRows(&entries[0], &ms[0], in[0].SaidBy)
+		answer := kept.ListAnswerRows(&entries[0].Message, &ms[0])
+		for i := range answer {
+			answer[i].SaidBy = in[0].SaidBy
+		}
+		entries[0].Kept = append(answer, entries[0].Kept...)
 	}
 	return err
 }

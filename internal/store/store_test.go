@@ -27,6 +27,7 @@ type bench struct {
 	now int64
 
 	artifacts sync.Map // their texts, by id
+	taken     map[scrollback.ConversationID][]store.Snapshot
 }
 
 // newBench makes a bench whose store leaves its index behind, so that what a test finds does
