@@ -355,7 +355,7 @@ func TestImportAsksNoModel(t *testing.T) {
 	if view(r, id).Boundary < 250 {
 		t.Fatalf("after a turn all up to #%d is folded", view(r, id).Boundary)
 	}
-	talk(r, id, 11, wordy)
+	talk(r, id, 24, wordy)
 	if _, sums := w.requests(); len(sums) == 0 ||
 		!strings.Contains(sums[0].Items[1].Parts.Text(), "Remember that number") {
 		t.Errorf("of the import the %d summaries of later turns know nothing", len(sums))
