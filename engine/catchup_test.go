@@ -147,7 +147,8 @@ func TestFirstTurnAfterImport(t *testing.T) {
 	}
 }
 
-// A program that is killed while it compacts what was imported leaves what it has compacted; the next turn goes on there.
+// A program that is killed while it compacts what was imported leaves what it has compacted; the next turn goes on
+// there.
 func TestCatchUpGoesOn(t *testing.T) {
 	ctx := context.Background()
 	d, held := holdFolds(1)

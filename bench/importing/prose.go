@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// makeProse returns about n words of sentences that differ: names, figures, files, wishes, and here and there what is kept
-// of a conversation.
+// makeProse returns about n words of sentences that differ: names, figures, files, wishes, and here and there what is
+// kept of a conversation.
 func (w *writer) makeProse(words int) string {
 	var b strings.Builder
 	for written := 0; written < words; {

@@ -17,9 +17,9 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// An import compacts nothing. The first turn in a conversation that was imported begins to compact what does not fit, off
-// its path, and waits a moment for it. What is not compacted by then is named in its window, which shows the newest
-// messages that fit, and compacting goes on beside the turn.
+// An import compacts nothing. The first turn in a conversation that was imported begins to compact what does not fit,
+// off its path, and waits a moment for it. What is not compacted by then is named in its window, which shows the
+// newest messages that fit, and compacting goes on beside the turn.
 
 // catchUpTime is how long the requests of one turn wait, so that the first token comes at most 2 s later.
 const catchUpTime = 1500 * time.Millisecond
@@ -100,6 +100,21 @@ func (r *catchUpRun) putReceipt(of scrollback.Receipt) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.receipts = append(r.receipts, of)
+}
+
+// fitImported waits a moment until what was imported is compacted, and returns the window of a request that does not
+// wait any longer. It is nil where the request is to be laid out again: then nothing of it waits for an import any
+// more.
+func (f *Compactor) fitImported(ctx context.Context, head *store.Head, q *FitRequest) (*FittedWindow, error) {
+	done, err := f.waitCaughtUp(ctx, head, *q)
+	if err == nil && !done {
+		var fitted *FittedWindow
+		if fitted, err = f.fitNewest(ctx, *head, *q); fitted != nil {
+			return fitted, err
+		}
+	}
+	q.CatchUp = nil
+	return nil, err
 }
 
 // waitCaughtUp waits for as long as q does until what was imported is compacted, and refreshes head. It returns whether

@@ -158,17 +158,11 @@ func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (Fi
 				Budget: q.Settings.ModelBudget.Tokens})
 		}
 		if !fits && q.CatchUp != nil && hasImported(shown.Window.Live) {
-			done, err := f.waitCaughtUp(ctx, head, q)
-			if err != nil {
-				return FittedWindow{}, err
-			}
-			if done {
-				q.CatchUp = nil // what does not fit now does not because of an import
-				continue
-			}
-			if fitted, err := f.fitNewest(ctx, *head, q); err != nil || fitted != nil {
+			fitted, err := f.fitImported(ctx, head, &q)
+			if err != nil || fitted != nil {
 				return *cmp.Or(fitted, &FittedWindow{}), err
 			}
+			continue
 		}
 		job := FoldRequest{Settings: q.Settings, Reason: compact.WhenDue, Occasion: q.Occasion, Wait: q.Wait, Admit: admit}
 		if !fits {

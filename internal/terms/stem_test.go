@@ -1,7 +1,6 @@
 package terms
 
 import (
-	"fmt"
 	"sync"
 	"testing"
 )
@@ -21,7 +20,7 @@ func TestStemsAreRemembered(t *testing.T) {
 					}
 					word += []string{"ing", "ational", "s", "ed"}[i%4]
 					if got, want := c.find(word), stemEnglish(word); got != want {
-						t.Error(fmt.Sprintf("round %d: the stem of %s is %s, want %s", round, word, got, want))
+						t.Errorf("round %d: the stem of %s is %s, want %s", round, word, got, want)
 						return
 					}
 				}

@@ -8,8 +8,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Bounds of a piece of a file that is read ahead: entries, and bytes of what they say. Two pieces are read beside the one
-// that is being written.
+// Bounds of a piece of a file that is read ahead: entries, and bytes of what they say. Two pieces are read beside the
+// one that is being written.
 const (
 	aheadEntries = 64
 	aheadBytes   = 256 << 10
@@ -77,7 +77,8 @@ func (r *aheadReader) readEntries(entries iter.Seq2[transcript.Entry, error], pr
 	}
 }
 
-// stop ends the reading, and waits for that. A reader that has panicked does so again here, in the goroutine of the caller.
+// stop ends the reading, and waits for that. A reader that has panicked does so again here, in the goroutine of the
+// caller.
 func (r *aheadReader) stop() {
 	r.leave()
 	for range r.pieces { // what was read, and nobody took
@@ -104,8 +105,8 @@ func (r *aheadReader) takeEntries() iter.Seq[readEntry] {
 // Reading is a session that is being read before its turn to be imported has come.
 type Reading struct{ ahead *aheadReader }
 
-// BeginReading begins to read a session as [Transfer.ImportSession] would, until a little of it waits. A session that is
-// not imported after all is closed.
+// BeginReading begins to read a session as [Transfer.ImportSession] would, until a little of it waits. A session that
+// is not imported after all is closed.
 func BeginReading(ctx context.Context, s Session, q ImportRequest) *Reading {
 	return &Reading{readAhead(fillDates(leaveOutTold(s.Tool.Read(ctx, s.Place, s.Session))), q.prepare)}
 }

@@ -167,10 +167,9 @@ type Imported struct {
 	Result   string                    `json:"result,omitempty"`
 }
 
-// Import reads a bundle, or a file of another tool, into conversations, and folds nothing unless summaries are wanted. The
-// same file again changes nothing, and one that grew extends the conversation;
-// if its past has changed, what was there before stays as an earlier branch. r is read
-// more than once.
+// Import reads a bundle, or a file of another tool, into conversations, and folds nothing unless summaries are
+// wanted. The same file again changes nothing, and one that grew extends the conversation; if its past has changed,
+// what was there before stays as an earlier branch. r is read more than once.
 func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
 	im := &importer{Transfer: t, view: v, q: q, open: map[string]*importing{}}
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
