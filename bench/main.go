@@ -79,6 +79,7 @@ func main() {
 	out := flag.String("o", filepath.Join("docs", "BENCHMARKS.md"), "the report")
 	profile := flag.String("cpuprofile", "", "write a profile of this process")
 	writer := flag.String("writer", "", "append to this conversation of a database and end: the other process of a figure")
+	first := flag.String("first", "", "lay out the first window of this folder's conversation, print how many µs it took, and end")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -99,6 +100,9 @@ func main() {
 		defer pprof.StopCPUProfile()
 	}
 	run := func() error { return b.runAll(*only, *out, *quick) }
+	if *first != "" {
+		run = func() error { return b.layOutFirst(*first) }
+	}
 	if *writer != "" {
 		run = func() error { return b.writeAlone(*writer) }
 	}

@@ -78,6 +78,8 @@ var targets = []target{
 	{figure: "turn", what: "whole turn at 100,000, p50", over: "whole turn at 100, p50", most: 1.5},
 	{figure: "turn", what: "whole turn at 100,000, p99", most: 12, aim: true},
 	{figure: "turn", what: "whole turns of 8 conversations", least: 1200, aim: true},
+	{figure: "turn", what: "first window of a fresh process at 100", most: 4, aim: true},
+	{figure: "turn", what: "first window of a fresh process at 100,000", most: 4, aim: true},
 	{figure: "append", what: "turn at 1,000,000, p50", over: "turn at 100, p50", most: 1.3},
 	{figure: "append", what: "turn at 100, p50", over: rawTransactions + ", p50", most: 1.5},
 	{figure: "append", what: "written a turn at 100", most: 40},

@@ -7,7 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,7 +56,7 @@ func (b *bench) measureTurn() (err error) {
 		if err != nil {
 			return err
 		}
-		sb, err := b.openLocal(fmt.Sprint("messages-", n))
+		sb, err := openLocal(b.ctx, filepath.Join(b.dir, folderNames([]int{n})[0]))
 		if err != nil {
 			return err
 		}
@@ -75,6 +79,11 @@ func (b *bench) measureTurn() (err error) {
 		if err := rawTurns(b, w, r); err != nil {
 			return err
 		}
+		for _, name := range append(folderNames(lengths), rawFolder) {
+			if err := b.firstWindow(name, r); err != nil {
+				return err
+			}
+		}
 		if err := b.turnsTogether(opened[0], r); err != nil {
 			return err
 		}
@@ -82,9 +91,76 @@ func (b *bench) measureTurn() (err error) {
 	return nil
 }
 
-// openLocal opens a folder of bench's as programs do, with the instant model as its own.
-func (b *bench) openLocal(name string) (*local.Scrollback, error) {
-	return local.Open(b.ctx, filepath.Join(b.dir, name), &local.Options{Model: "bench/instant",
+// folderNames names the folders of conversations of some lengths.
+func folderNames(lengths []int) (out []string) {
+	for _, n := range lengths {
+		out = append(out, fmt.Sprint("messages-", n))
+	}
+	return out
+}
+
+// firstRuns is how often the first window of a fresh process is laid out in a round.
+const firstRuns = 9
+
+// firstWindow measures how long a process that has just begun takes to open a folder and to lay out the next request
+// of its conversation; of raw SQLite, to open its file and to read the last fifty.
+func (b *bench) firstWindow(name string, round int) error {
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var took []time.Duration
+	for range firstRuns {
+		cmd := exec.CommandContext(b.ctx, own, "-dir", b.dir, "-first", name)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			return err
+		}
+		us, err := strconv.Atoi(strings.TrimSpace(string(out)))
+		if err != nil {
+			return err
+		}
+		took = append(took, time.Duration(us)*time.Microsecond)
+	}
+	n, _ := strconv.Atoi(strings.TrimPrefix(name, "messages-"))
+	what := "first window of a fresh process at " + formatCount(n)
+	if name == rawFolder {
+		what = rawFirst
+	}
+	b.addNumber(what, round, percentileMS(took, 0.5), "ms")
+	return nil
+}
+
+// layOutFirst is the process that does it.
+func (b *bench) layOutFirst(name string) (err error) {
+	began := time.Now()
+	if name == rawFolder {
+		t, err := openBare(b, name)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, t.close()) }()
+		if err := t.readLast(b.ctx, 50); err != nil {
+			return err
+		}
+	} else {
+		sb, err := openLocal(b.ctx, filepath.Join(b.dir, name))
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, sb.Close()) }()
+		if _, err := sb.Context(b.ctx, conversation); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Println(time.Since(began).Microseconds())
+	return err
+}
+
+// openLocal opens a folder as programs do, with the instant model as its own.
+func openLocal(ctx context.Context, dir string) (*local.Scrollback, error) {
+	return local.Open(ctx, dir, &local.Options{Model: "bench/instant",
 		Models: map[string]model.Model{"bench/instant": instantModel{newWriter(5)}},
 		Env:    func(string) string { return "" }})
 }
@@ -133,7 +209,7 @@ func (b *bench) turnsTogether(sb *local.Scrollback, round int) error {
 
 // rawTurns stores two texts in a transaction each and reads the last fifty, with raw SQLite.
 func rawTurns(b *bench, w *writer, round int) (err error) {
-	t, err := openBare(b, "rawturns")
+	t, err := openBare(b, rawFolder)
 	if err != nil {
 		return err
 	}
@@ -162,8 +238,12 @@ func rawTurns(b *bench, w *writer, round int) (err error) {
 	return nil
 }
 
-// rawTurn is the row that whole turns are compared with.
-const rawTurn = "raw SQLite doing the same"
+// What whole turns, and first windows, are compared with.
+const (
+	rawTurn   = "raw SQLite doing the same"
+	rawFirst  = "raw SQLite opened, the last fifty read"
+	rawFolder = "rawturns"
+)
 
 // readLast reads the newest n texts.
 func (t bareTable) readLast(ctx context.Context, n int) error {

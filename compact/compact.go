@@ -27,7 +27,6 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
-	"github.com/scrollback-ai/scrollback/internal/kept"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -267,7 +266,7 @@ func (in *Input) readKept() (err error) {
 	}
 	live := in.fullInput().Live
 	for i := range live {
-		in.rows = append(in.rows, kept.ListEndRows(&live[i])...)
+		in.rows = append(in.rows, in.Memory.listEndRows(&live[i])...)
 	}
 	return nil
 }

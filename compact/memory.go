@@ -25,6 +25,7 @@ type Memory struct {
 	files   map[string][]leafFile
 	texts   map[scrollback.Ref]string // that summaries name
 	settler *kept.Settler
+	ends    map[scrollback.MessageID][]scrollback.Kept // what of messages may end something
 	lines   map[lineKey]*readLine
 	counts  map[string]int64 // tokens of lines, with the break before them
 }
@@ -59,7 +60,8 @@ func NewMemory() *Memory {
 	return &Memory{heard: &judgements{of: map[spoken]judgement{}}, extract: map[string][]extractLine{},
 		said:   map[string][]carriedLine{},
 		hashes: map[string][]string{}, files: map[string][]leafFile{}, texts: map[scrollback.Ref]string{},
-		settler: kept.NewSettler(), lines: map[lineKey]*readLine{}, counts: map[string]int64{}}
+		settler: kept.NewSettler(), ends: map[scrollback.MessageID][]scrollback.Kept{},
+		lines: map[lineKey]*readLine{}, counts: map[string]int64{}}
 }
 
 // settleEnds is [kept.Settler.SettleEnds].
@@ -157,6 +159,27 @@ func (m *Memory) carriedLines(r *summaryRecord) []carriedLine {
 	}
 	key := fmt.Sprint(messagesKey(r.released, r.run), r.told, r.pinned, r.leftOut, r.end, rowsKey(r.rows), r.previous)
 	out, _ := memoize(m, m.said, key, func() ([]carriedLine, error) { return r.listCarried(), nil })
+	return out
+}
+
+// listEndRows is [kept.ListEndRows].
+func (m *Memory) listEndRows(of *scrollback.Message) []scrollback.Kept {
+	if of.ID == "" {
+		return kept.ListEndRows(of)
+	}
+	m.mu.Lock()
+	out, ok := m.ends[of.ID]
+	m.mu.Unlock()
+	if ok {
+		return out
+	}
+	out = kept.ListEndRows(of)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.ends) >= maxLines {
+		clear(m.ends)
+	}
+	m.ends[of.ID] = out
 	return out
 }
 

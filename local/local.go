@@ -42,6 +42,7 @@ import (
 	places "github.com/scrollback-ai/scrollback/internal/place/known"
 	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/evidence"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/internal/websearch"
 	"github.com/scrollback-ai/scrollback/local/objects"
@@ -155,8 +156,9 @@ type Scrollback struct {
 	Store    *store.Store
 	Archive  *archive.Archive
 
-	objects *objects.Store
-	close   func() error
+	objects  *objects.Store
+	evidence *evidence.Store
+	close    func() error
 }
 
 // Open opens what is kept in a folder, and creates it if it is missing. It returns
@@ -200,7 +202,7 @@ func assemble(at storePlaces, o *Options) (*Scrollback, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scrollback{objects: at.objects, Store: kept}
+	s := &Scrollback{objects: at.objects, Store: kept, evidence: evidence.New(at.db)}
 	s.Archive = archive.New(s.Store, at.objects.Bucket, archiveOptions(at, o))
 	e := o.Engine
 	known := &knownModels{options: o, catalog: token.NewCatalog(o.Known)}

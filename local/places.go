@@ -130,10 +130,13 @@ func openMemory(ctx context.Context, kept objects.Place, o *Options, missing boo
 	return at, err
 }
 
+// databaseName is the file of a data folder's own database.
+const databaseName = "scrollback.db"
+
 // databaseFile returns the file of a database, or empty for one in memory.
 func databaseFile(dir, at string) (string, error) {
 	if at == "" {
-		return filepath.Join(dir, "scrollback.db"), nil
+		return filepath.Join(dir, databaseName), nil
 	}
 	u, err := url.Parse(at)
 	switch {

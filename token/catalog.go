@@ -2,13 +2,13 @@ package token
 
 import (
 	"cmp"
+	_ "embed"
+	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
-
-	"charm.land/catwalk/pkg/catwalk"
-	"charm.land/catwalk/pkg/embedded"
 )
 
 // Facts are what a catalog knows about a model; zero is unknown. Limit and MaxOutput
@@ -65,8 +65,8 @@ func (p Price) Cost(input, cached, written, output int64) float64 {
 		float64(output)*p.Output) / 1e6
 }
 
-// Catalog knows models by "provider/name": those of charm.land/catwalk, a data
-// file kept up to date by its makers, overridden by what its owner says.
+// Catalog knows models by "provider/name": those of charm.land/catwalk, data
+// kept up to date by its makers, overridden by what its owner says.
 type Catalog struct {
 	own   map[string]Facts
 	names nameIndex // of own
@@ -129,46 +129,67 @@ func defaultFactor(name string) float64 {
 	return otherFactor
 }
 
-// providers maps the catalog's names of providers to ours. It has none for Poe and
-// Workers AI, and for Ark only what a reseller has.
-var providers = map[catwalk.InferenceProvider]string{
-	"openai": "openai", "deepseek": "deepseek", "xai": "xai", "openrouter": "openrouter", "alibaba-singapore": "dashscope",
-	"moonshot": "moonshot", "anthropic": "anthropic", "gemini": "gemini",
+// modelsFile is what charm.land/catwalk lists of the providers that are known here. The test writes it anew from a newer
+// version: to read all of catwalk takes each program 40 ms.
+//
+//go:embed models.tsv
+var modelsFile string
+
+// tables are the known models, and those that are only found by other names.
+type tables struct{ known, resold map[string]Facts }
+
+var builtIn = sync.OnceValue(func() tables {
+	out := tables{map[string]Facts{}, map[string]Facts{}}
+	for line := range strings.Lines(modelsFile) {
+		name, f, err := parseModel(line)
+		if err != nil {
+			panic("token/models.tsv: " + line + ": " + err.Error())
+		}
+		if strings.HasPrefix(name, resoldFrom+"/") {
+			out.resold[name] = f
+		} else {
+			out.known[name] = f
+		}
+	}
+	return out
+})
+
+// resoldFrom is Ark, whose models a reseller lists, without its prices. They are not listed, because Ark takes their
+// names only with a date.
+const resoldFrom = "ark"
+
+func known() map[string]Facts { return builtIn().known }
+
+// columns of a row of the table, apart by tabs: the name, the window, the longest answer, the prices of a million
+// tokens (input, output, cached input, cache write; all empty where none is known), whether the model thinks, whether
+// it sees, and its levels of thinking.
+const columns = 10
+
+// parseModel reads a row of the table.
+func parseModel(line string) (name string, f Facts, err error) {
+	cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+	if len(cells) != columns {
+		return "", f, strconv.ErrSyntax
+	}
+	var failed error
+	number := func(s string) float64 {
+		n, err := strconv.ParseFloat(s, 64)
+		failed = errors.Join(failed, err)
+		return n
+	}
+	f = Facts{Limit: int64(number(cells[1])), MaxOutput: int64(number(cells[2])), Thinks: cells[7] == "yes",
+		Sees: cells[8] == "yes", Levels: cells[9]}
+	if cells[3] != "" {
+		f.Price = &Price{Input: number(cells[3]), Output: number(cells[4]), CachedInput: number(cells[5]),
+			CacheWrite: number(cells[6]), Currency: "USD"}
+	}
+	return cells[0], f, failed
 }
-
-var known = sync.OnceValue(func() map[string]Facts {
-	out := map[string]Facts{}
-	for _, p := range embedded.GetAll() {
-		provider, ok := providers[p.ID]
-		if !ok {
-			continue
-		}
-		for _, m := range p.Models {
-			out[provider+"/"+m.ID] = Facts{Limit: m.ContextWindow, MaxOutput: m.DefaultMaxTokens, Price: readPrice(m),
-				Thinks: m.CanReason, Sees: m.SupportsImages, Levels: strings.Join(m.ReasoningLevels, " ")}
-		}
-	}
-	return out
-})
-
-// resold are the models of Ark as a reseller lists them, without its prices. They are
-// not listed, because Ark takes their names only with a date.
-var resold = sync.OnceValue(func() map[string]Facts {
-	out := map[string]Facts{}
-	for _, p := range embedded.GetAll() {
-		for _, m := range p.Models {
-			if p.ID == "aihubmix" && strings.HasPrefix(m.ID, "doubao-") {
-				out["ark/"+m.ID] = Facts{Limit: m.ContextWindow, MaxOutput: m.DefaultMaxTokens}
-			}
-		}
-	}
-	return out
-})
 
 // entries are all models that can be found: the known ones and the resold ones.
 var entries = sync.OnceValue(func() map[string]Facts {
 	out := maps.Clone(known())
-	maps.Copy(out, resold())
+	maps.Copy(out, builtIn().resold)
 	return out
 })
 
@@ -186,23 +207,3 @@ var names = sync.OnceValue(func() nameIndex {
 	}
 	return x.sortEntries()
 })
-
-// readPrice reads a catalog entry. Of its two prices for cached tokens, one above
-// the price of input is for writing a cache, and the other for reading it; a lone
-// one below it is for reading.
-func readPrice(m catwalk.Model) *Price {
-	if m.CostPer1MIn == 0 && m.CostPer1MOut == 0 {
-		return nil
-	}
-	p := &Price{Input: m.CostPer1MIn, Output: m.CostPer1MOut, Currency: "USD"}
-	for _, cached := range []float64{m.CostPer1MInCached, m.CostPer1MOutCached} {
-		switch {
-		case cached <= 0:
-		case cached > p.Input:
-			p.CacheWrite = cached
-		case p.CachedInput == 0:
-			p.CachedInput = cached
-		}
-	}
-	return p
-}

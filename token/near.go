@@ -60,7 +60,7 @@ func (c *Catalog) NearNames(name string) []string {
 func (c *Catalog) respellProvider(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		wrong, rest, ok := strings.Cut(strings.ToLower(name), "/")
-		for _, p := range slices.Sorted(maps.Values(providers)) {
+		for _, p := range listProviders() {
 			right := p + "/" + rest
 			if !ok || p == wrong || editDistance(wrong, p, 2) > 2 || !c.Find(right).Known {
 				continue
@@ -70,6 +70,16 @@ func (c *Catalog) respellProvider(name string) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// listProviders lists those of the known models.
+func listProviders() (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(known())) {
+		if p, _, _ := strings.Cut(name, "/"); len(out) == 0 || out[len(out)-1] != p {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // allowedSlips is the weight of a wrong letter; a wrong provider weighs less, a missing end more.

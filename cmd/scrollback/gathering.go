@@ -20,10 +20,23 @@ func (c *watchCmd) Run(g *globals) error {
 	if c.From == "" && len(g.set.Import.From) == 0 && c.Path == "" {
 		defer g.holdWatch()()
 	}
+	p := g.gatherProgram(nil)
+	p.Open = g.openAnswering
 	if c.Service {
-		return c.runService(g)
+		return c.runService(g, p)
 	}
-	return c.Follow(g.gatherProgram(nil))
+	return c.Follow(p)
+}
+
+// openAnswering runs do over the program, opened to be written to, and answers hooks meanwhile.
+func (g *globals) openAnswering(_ bool, do func(t *transfer.Transfer, v *engine.View) error) error {
+	return g.withApp(func(a *app) error {
+		defer a.waitFinished(g.ctx)
+		ctx, stop, beside := startBeside(g.ctx)
+		defer stop()
+		beside.Go(func() { g.answerHooks(ctx, a) })
+		return do(a.Transfer, a.View)
+	})
 }
 
 // holdWatch says, until release is called, that what agents keep is followed, so that their hooks import nothing.
@@ -49,7 +62,7 @@ func (g *globals) gatherProgram(open *app) gather.Program {
 		Stdout: g.stdout, Stderr: g.stderr,
 		Log: g.newLogger(), Print: g.printResult, Explain: explainError, Texts: g.localeTexts(),
 		Zone: g.zone, Addr: g.set.Addr, Responds: askWhoResponds,
-		Standing: g.listStanding,
+		Standing: g.listStanding, HookServer: g.findHookServer,
 		Open: func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error {
 			switch {
 			case open != nil:

@@ -15,8 +15,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/agents"
 	"github.com/scrollback-ai/scrollback/internal/hook"
 	"github.com/scrollback-ai/scrollback/internal/hook/ledger"
+	"github.com/scrollback-ai/scrollback/internal/hook/socket"
 	places "github.com/scrollback-ai/scrollback/internal/place/known"
-	"github.com/scrollback-ai/scrollback/internal/store/evidence"
 	"github.com/scrollback-ai/scrollback/local"
 )
 
@@ -26,6 +26,8 @@ const (
 	hookInputTime  = 300 * time.Millisecond
 	hookAnswerTime = 60 * time.Millisecond
 	hookGrace      = 10 * time.Millisecond
+
+	hookGreetingShare = 6 // of that time, in which a server greets
 )
 
 // hookTime returns how long an answer may take; tests give more where the machine is busy.
@@ -155,10 +157,30 @@ func (l hookLine) answer(ctx context.Context, in hook.Input) []byte {
 	return hook.WriteEnvelope(in.Agent, in.Event, a)
 }
 
+// openEvidence returns what looks things up in the store of a data folder: a server that has it open, or else this
+// program. One that does not greet soon is left alone, unless it is the only one that can.
+func openEvidence(ctx context.Context, dir, store string) (hook.Evidence, error) {
+	wait := hookTime() / hookGreetingShare
+	if needsServer(store) {
+		wait = hookTime()
+	}
+	return socket.Open(ctx, dir, local.NameDatabase(dir, store), wait, func(ctx context.Context) (hook.Evidence, error) {
+		alone, err := local.OpenInPassing(ctx, dir, store)
+		if err != nil {
+			return nil, err
+		}
+		return alone, nil
+	})
+}
+
+// needsServer reports whether hooks find nothing in a store unless a server looks it up for them: to connect to a
+// database server takes longer than a hook has.
+func needsServer(store string) bool { return strings.HasPrefix(store, "postgres") }
+
 // newHook returns what answers over a data folder.
 func newHook(set config.Settings, dir string) *hook.Hook {
 	h := &hook.Hook{Now: time.Now(), Place: places.Open(dir).Find, Tell: !set.Hooks.Quiet, Tokens: set.Hooks.Tokens,
-		Store: func(ctx context.Context) (*evidence.Store, error) { return local.OpenInPassing(ctx, dir, set.Store) }}
+		Store: func(ctx context.Context) (hook.Evidence, error) { return openEvidence(ctx, dir, set.Store) }}
 	if set.Hooks.All {
 		h.Scope = hook.ScopeAll
 	}

@@ -104,6 +104,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		beside.Go(func() { makeHashesHourly(ctx, a.Scrollback, g.newLogger()) })
 		beside.Go(func() { findKeptHourly(ctx, a.Scrollback, g.newLogger()) })
 		beside.Go(func() { a.Engine.KeepVectors(ctx) })
+		beside.Go(func() { g.answerHooks(ctx, a) })
 	}
 	if (c.Watch || g.set.Watch) && !c.ReadOnly {
 		p := g.gatherProgram(a)

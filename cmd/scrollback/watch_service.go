@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
@@ -36,9 +37,8 @@ type gaveUp struct {
 // runService follows as a service. Who starts it again and again would change nothing about a store that cannot be
 // opened: after some tries it gives up, says so where doctor looks, and ends as if all were well. What fails after it
 // has begun is an error, and the service starts it again.
-func (c *watchCmd) runService(g *globals) error {
+func (c *watchCmd) runService(g *globals, p gather.Program) error {
 	began := false
-	p := g.gatherProgram(nil)
 	open := p.Open
 	p.Open = func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error {
 		return open(write, func(t *transfer.Transfer, v *engine.View) error {

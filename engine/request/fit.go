@@ -122,7 +122,7 @@ type FittedWindow struct {
 var errAsked = scrollback.Errorf(scrollback.Conflict, "engine.fit", i18n.SummaryWasAskedForAlready)
 
 // Fit makes the window of a head, folding until it is under the policy's trigger, and
-// updates head. If the request fits, it waits for no model where it may leave the fold
+// updates head. If the request fits, it waits for nothing where it may leave the fold
 // to the caller.
 func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (FittedWindow, error) {
 	asked := false
@@ -148,7 +148,7 @@ func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (Fi
 			f.locks.CountUsers(head.ID) > 0) {
 			return fitted, nil
 		}
-		if fits && q.Beside && shown.AsksModels() && len(f.findSummarizers(ctx, head.Conversation, q.Settings)) > 0 {
+		if fits && q.Beside {
 			fitted.Due = true
 			return fitted, nil
 		}

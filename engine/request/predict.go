@@ -45,7 +45,7 @@ func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown com
 		if !fits {
 			in.Reason = compact.MustFit
 		}
-		beside := fits && q.Beside && shown.AsksModels() && len(in.Writers()) > 0
+		beside := fits && q.Beside
 		if beside && out != nil {
 			return out, nil
 		}

@@ -20,10 +20,18 @@ const StartAge = 30 * 24 * time.Hour
 // ScopeAll lets conversations of all places speak.
 const ScopeAll = "all"
 
+// Evidence looks things up in what was said before; [evidence.Store] is the one that opens it.
+type Evidence interface {
+	Find(ctx context.Context, q evidence.Query) (evidence.Answer, error)
+	Stand(ctx context.Context, p evidence.Place, of evidence.Session, since int64) ([]evidence.Found, error)
+	HandBack(ctx context.Context, of evidence.Session, said string) ([]evidence.Found, error)
+	Close() error
+}
+
 // Hook answers events. The zero value of what is optional is right.
 type Hook struct {
 	Ledger *ledger.Ledger
-	Store  func(ctx context.Context) (*evidence.Store, error)
+	Store  func(ctx context.Context) (Evidence, error)
 	Now    time.Time // in the zone of the person
 
 	Place func(folder string) place.Place // nil: what its folders say

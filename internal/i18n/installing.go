@@ -138,6 +138,15 @@ var (
 	SetupSlow = label("setup-slow",
 		"too slow: %d of %d answers came after their time and were dropped",
 		"太慢：%d / %d 次答复超时，已丢弃")
+	HooksAskServer = label("hooks-ask-server",
+		"hooks: the scrollback that runs here looks things up for them",
+		"钩子：由正在此运行的 scrollback 代为查找")
+	HooksLookUpAlone = label("hooks-look-up-alone",
+		"hooks: each looks things up by itself; no scrollback serve or watch runs here",
+		"钩子：各自查找；此处没有运行 scrollback serve 或 watch")
+	HooksNeedServer = label("hooks-need-server",
+		"hooks: with PostgreSQL they say nothing unless scrollback serve or watch runs here",
+		"钩子：使用 PostgreSQL 时，须在此运行 scrollback serve 或 watch，否则不答复")
 	SetupService = label("setup-service",
 		"set up: a service that keeps collecting",
 		"已设置：持续收集的服务")

@@ -97,7 +97,7 @@ func (t *Todos) closedBy(role scrollback.Role, s, before string) []string {
 	return slices.DeleteFunc(found, func(key string) bool {
 		p := t.open[key].pairWith(s)
 		p.found = true
-		return sc.weighPair(closing, p) < leastClosing
+		return sc.weighPair(sc.weighWords(closing, p.words), p) < leastClosing
 	})
 }
 

@@ -109,6 +109,7 @@ type statement struct {
 	asks          bool
 	words         []string
 	scale         *scale
+	weighed       *wordEvidence // of words, once a pair is weighed
 }
 
 func makeStatement(s string) *statement {
@@ -155,19 +156,25 @@ func (s *statement) hasValue() bool {
 
 // replaces needs a name that both have, or a value that the earlier one has.
 func (s *statement) replaces(earlier *statement) bool {
-	if s.changesValue(earlier) && len(s.words) <= fewWords {
+	moves := s.changesValue(earlier)
+	if moves && len(s.words) <= fewWords {
 		return true
 	}
-	found := s.found(earlier)
+	shared, named := countShared(s, earlier)
+	found := moves || s.found(earlier, shared, named)
 	if s.scale == nil || s.key == earlier.key || s.asks {
 		return found
 	}
-	shared, named := countShared(s, earlier)
 	if len(s.words) > fewWords && 2*shared < named { // a story names much by the way
 		return false
 	}
-	pair := pairing{s.words, shared, named, found}
-	return (found || shared > 0 && 2*shared >= named) && s.scale.weighPair(change, pair) > leastChange
+	if !found && (shared == 0 || 2*shared < named) {
+		return false
+	}
+	if s.weighed == nil {
+		s.weighed = s.scale.weighWords(change, s.words)
+	}
+	return s.scale.weighPair(s.weighed, pairing{s.words, shared, named, found}) > leastChange
 }
 
 // nameIndex has names by how they begin, as all forms of one word do.
@@ -211,17 +218,10 @@ func (s *statement) changesValue(earlier *statement) bool {
 	return false
 }
 
-// found is replaces by the rules alone.
-func (s *statement) found(earlier *statement) bool {
-	if !s.loose || s.aside || s.key == earlier.key {
-		return false
-	}
-	if s.changesValue(earlier) {
-		return true
-	}
-	shared, named := countShared(s, earlier)
-	return (s.strong || s.denies != earlier.denies) && sharesNames(s, earlier) &&
-		(3*shared >= named || shared > 1 && countHan(earlier.names) == 0)
+// found is replaces by the rules alone, where no value is changed.
+func (s *statement) found(earlier *statement, shared, named int) bool {
+	return s.loose && !s.aside && s.key != earlier.key && (s.strong || s.denies != earlier.denies) &&
+		sharesNames(s, earlier) && (3*shared >= named || shared > 1 && countHan(earlier.names) == 0)
 }
 
 // valueOf returns the value of a slot that a sentence names first, or -1.

@@ -237,7 +237,7 @@ func (s *sentence) add(t token) {
 
 // read cuts a folded text into tokens.
 func (g *grammar) read(s string) sentence {
-	var out sentence
+	out := sentence{tokens: make([]token, 0, len(s)/4+1)}
 	if strings.Contains(s, "-") {
 		s = strings.ReplaceAll(strings.ReplaceAll(s, " - ", ", "), "-", " ")
 	}
@@ -380,8 +380,7 @@ func follow(all []token, i int, steps []step) bool {
 }
 
 // hasTrait reports whether a sentence has a form of the table for what is so about a person.
-func (g *grammar) hasTrait(s string) bool {
-	words := g.read(s)
+func (g *grammar) hasTrait(s string, words sentence) bool {
 	asks := isQuestion(s)
 	if asks {
 		words = words.beforeLastClause()
@@ -397,8 +396,7 @@ func (g *grammar) hasTrait(s string) bool {
 }
 
 // isSure reports whether a sentence has a form that decides by itself.
-func (g *grammar) isSure(s string) bool {
-	words := g.read(s)
+func (g *grammar) isSure(words sentence) bool {
 	return g.has("sure trait", words) && !g.has("no trait", words) && !g.has("never trait", words)
 }
 
@@ -428,9 +426,10 @@ func (s sentence) beforeLastClause() sentence {
 // what another says of every day.
 func (g *grammar) clausesOf(s sentence) []sentence {
 	var out []sentence
-	var c sentence
+	c := sentence{tokens: s.tokens[:0]} // what is added is what stands there
+	ends := pause.with(g.classes["BREAK"])
 	for i, t := range s.tokens {
-		if !t.is.meets(pause.with(g.classes["BREAK"])) {
+		if !t.is.meets(ends) {
 			c.add(t)
 			if i < len(s.tokens)-1 {
 				continue
@@ -439,7 +438,7 @@ func (g *grammar) clausesOf(s sentence) []sentence {
 		if len(c.tokens) > 1 {
 			out = append(out, c)
 		}
-		c = sentence{}
+		c = sentence{tokens: s.tokens[i+1 : i+1]}
 	}
 	if len(out) == 1 && len(out[0].tokens) == len(s.tokens) {
 		return nil

@@ -25,6 +25,7 @@ type reading struct {
 	found   findings
 	grammar *grammar
 	folded  string
+	words   *sentence // of folded, once they are read
 }
 
 // readSentence reads a sentence that a person may have said themselves; nil if it is code, an entry of a list or a
@@ -45,24 +46,34 @@ func readSentence(sentence string) *reading {
 		r.grammar = chineseGrammar()
 	}
 	r.folded = foldText(s, dense)
-	if strings.ContainsAny(s, quoteMarks) {
-		r.folded = quoted.ReplaceAllString(r.folded, "")
-		r.text = quoted.ReplaceAllString(r.text, "“”")
-	}
+	called := l.calledRules(r.folded)
 	r.found = findings{
 		asks:     isQuestion(s),
 		exclaims: strings.HasSuffix(s, "!") || strings.HasSuffix(s, "！"),
-		orders:   hasInstruction(s),
-		lasts:    l.calledRules(r.folded)&l.lasts != 0,
+		orders:   called != 0 && l.judgeSentence(r.folded, called),
 	}
+	if strings.ContainsAny(s, quoteMarks) {
+		r.folded = quoted.ReplaceAllString(r.folded, "")
+		r.text = quoted.ReplaceAllString(r.text, "“”")
+		called = l.calledRules(r.folded)
+	}
+	r.found.lasts = called&l.lasts != 0
 	return r
 }
 
 // hasTrait reports whether a sentence has a form of traits.
-func (r *reading) hasTrait() bool { return r.grammar.hasTrait(r.folded) }
+func (r *reading) hasTrait() bool { return r.grammar.hasTrait(r.folded, *r.readWords()) }
+
+func (r *reading) readWords() *sentence {
+	if r.words == nil {
+		words := r.grammar.read(r.folded)
+		r.words = &words
+	}
+	return r.words
+}
 
 // isSure reports whether a sentence says what no request may be without, about anyone.
-func (r *reading) isSure() bool { return !r.found.asks && r.grammar.isSure(r.folded) }
+func (r *reading) isSure() bool { return !r.found.asks && r.grammar.isSure(*r.readWords()) }
 
 // IsVital reports whether a sentence says what no request may be without: an allergy, the person's own or another's.
 func IsVital(sentence string) bool {

@@ -29,6 +29,12 @@ type pairing struct {
 
 // list calls yield with the evidence that the pair is of some kind.
 func (p *pairing) list(kind string, known map[string]bool, yield func(string)) {
+	p.listShared(kind, yield)
+	listWords(p.words, known, func(e []byte) { yield(kind + " " + string(e)) })
+}
+
+// listShared is list without the words of the later sentence.
+func (p *pairing) listShared(kind string, yield func(string)) {
 	yield(kind + " shares " + strconv.Itoa(min(p.shared, 3)))
 	switch {
 	case p.shared == p.named:
@@ -39,16 +45,32 @@ func (p *pairing) list(kind string, known map[string]bool, yield func(string)) {
 	if p.found {
 		yield(kind + " found")
 	}
-	listWords(p.words, known, func(e []byte) { yield(kind + " " + string(e)) })
+}
+
+// wordEvidence is what the words of a sentence say of its being the later one of a pair of some kind, whatever the
+// earlier one is.
+type wordEvidence struct {
+	kind string
+	sum  int
+	seen map[string]bool
+}
+
+func (sc *scale) weighWords(kind string, words []string) *wordEvidence {
+	out := &wordEvidence{kind: kind, sum: sc.pairs[kind], seen: map[string]bool{}}
+	listWords(words, sc.words, func(e []byte) {
+		if of := kind + " " + string(e); !out.seen[of] {
+			out.seen[of] = true
+			out.sum += sc.pairs[of]
+		}
+	})
+	return out
 }
 
 // weighPair returns how much speaks for a pair's being of some kind.
-func (sc *scale) weighPair(kind string, p pairing) int {
-	sum := sc.pairs[kind]
-	seen := map[string]bool{}
-	p.list(kind, sc.words, func(e string) {
-		if !seen[e] {
-			seen[e] = true
+func (sc *scale) weighPair(words *wordEvidence, p pairing) int {
+	sum := words.sum
+	p.listShared(words.kind, func(e string) {
+		if !words.seen[e] {
 			sum += sc.pairs[e]
 		}
 	})
@@ -88,7 +110,7 @@ func ListChange(earlier, later string, known map[string]bool) (out []string) {
 	was := makeStatement(earlier)
 	now := makeStatement(later)
 	shared, named := countShared(now, was)
-	p := pairing{wordsOf(later), shared, named, now.found(was)}
+	p := pairing{wordsOf(later), shared, named, now.changesValue(was) || now.found(was, shared, named)}
 	p.list(change, known, func(e string) { out = append(out, e) })
 	return out
 }

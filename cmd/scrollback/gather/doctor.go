@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,13 +42,17 @@ func (c *Doctor) ReportAgents(p Program) error {
 		noteSetup(&agents[i], setups)
 	}
 	pointers := p.findPointers(o.Machine, here)
-	err = p.Print(map[string]any{"agents": agents, "setups": setups, "pointers": pointers.Found,
+	server := p.HookServer()
+	err = p.Print(map[string]any{"agents": agents, "setups": setups, "hook_server": server, "pointers": pointers.Found,
 		"pointer_problems": pointers.Problems},
 		func(w io.Writer) error {
 			if err := p.drawAgents(w, agents); err != nil {
 				return err
 			}
 			if err := p.drawSetups(w, setups); err != nil {
+				return err
+			}
+			if err := p.drawHookServer(w, setups, server); err != nil {
 				return err
 			}
 			return p.drawPointers(w, pointers)
@@ -153,6 +158,21 @@ func (p Program) drawSetups(w io.Writer, setups []standing.MachineAgent) error {
 		}
 	}
 	return nil
+}
+
+// drawHookServer prints who looks things up for hooks, if an agent has any.
+func (p Program) drawHookServer(w io.Writer, setups []standing.MachineAgent, server HookServer) error {
+	if !slices.ContainsFunc(setups, func(s standing.MachineAgent) bool { return s.Installed && len(s.Hooks) > 0 }) {
+		return nil
+	}
+	said := i18n.HooksLookUpAlone
+	if server.Answers {
+		said = i18n.HooksAskServer
+	} else if server.Needed {
+		said = i18n.HooksNeedServer
+	}
+	_, err := fmt.Fprintln(w, p.Texts.Say(said))
+	return err
 }
 
 // setupProblems are the sentences of problems, by their kind.

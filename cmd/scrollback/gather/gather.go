@@ -48,8 +48,17 @@ type Program struct {
 	Addr           string         // where a server of this program listens, as HOST:PORT
 	// Standing returns how agents are set up, and what their hooks did.
 	Standing func() ([]standing.MachineAgent, error)
+	// HookServer returns whether a server looks things up for the hooks of this machine, and whether they need one.
+	HookServer func() HookServer
 	// Responds returns who responds at the address of a server, as clients have it.
 	Responds func(ctx context.Context, address string) string
+}
+
+// HookServer says who looks things up for hooks: a server, or else each by itself. Needed says that they find nothing
+// without one.
+type HookServer struct {
+	Answers bool `json:"answers"`
+	Needed  bool `json:"needed"`
 }
 
 // Flags say what is brought from other tools, and how. The config file says the rest.

@@ -215,10 +215,11 @@ func (s *Store) listKept(ctx context.Context, h driver.Head, tool string) ([]Fou
 	}
 	var todos, others []Found
 	seen := map[scrollback.KeptID]bool{}
-	for _, k := range slices.Backward(byRule) {
+	again := findSpokenOfAgain(byRule, ms)
+	for i, k := range slices.Backward(byRule) {
 		state, said := stated[k.ID]
 		if seen[k.ID] || said && state != scrollback.KeptOpen || k.Kind == kept.End || k.Seq <= h.Branch.HeadSeq-keptReach ||
-			!said && isSpokenOfAgain(k, ms) {
+			!said && again[i] {
 			continue
 		}
 		seen[k.ID] = true
@@ -243,38 +244,71 @@ func byRuleFrom(rows []scrollback.Kept) int64 {
 	return from
 }
 
-// isSpokenOfAgain reports whether somebody came back to what a sentence is about.
-func isSpokenOfAgain(k scrollback.Kept, ms []scrollback.Message) bool {
-	about := map[string]bool{}
-	q := terms.ParseQuery(k.Text)
-	for _, w := range q.Any[:q.Words] {
-		about[w] = true
-	}
-	least := 2
-	if len(about) < 4 {
-		least = 1
+// sentence is a kept one that may have been taken back.
+type sentence struct {
+	scrollback.Kept
+	least int // so many of its words must come again in one message
+	gone  bool
+}
+
+// mayTakeBack reports whether a message may come back to what a sentence is about: who answers only repeats it.
+func (s *sentence) mayTakeBack(m scrollback.Message) bool {
+	return m.Seq > s.Seq && (m.Role == scrollback.RoleUser ||
+		m.Role == scrollback.RoleAssistant && s.Kind == scrollback.KeptTodo && m.Seq != s.Seq+1)
+}
+
+// findSpokenOfAgain returns the sentences, by their place among them, to which somebody came back. Each message is cut
+// into words once, however many sentences there are.
+func findSpokenOfAgain(rows []scrollback.Kept, ms []scrollback.Message) []bool {
+	all := make([]sentence, len(rows))
+	about := map[string][]int{} // words, and the sentences that have them
+	for i, k := range rows {
+		all[i] = sentence{Kept: k, least: 2}
+		q := terms.ParseQuery(k.Text)
+		words := map[string]bool{}
+		for _, w := range q.Any[:q.Words] {
+			if !words[w] {
+				words[w] = true
+				about[w] = append(about[w], i)
+			}
+		}
+		if len(words) < 4 {
+			all[i].least = 1
+		}
 	}
 	for _, m := range ms {
-		switch {
-		case m.Seq <= k.Seq:
-			continue
-		case m.Role == scrollback.RoleAssistant && (k.Kind != scrollback.KeptTodo || m.Seq == k.Seq+1):
-			continue // who answers repeats it
-		case m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant:
+		waiting := 0
+		open := make([]bool, len(all))
+		for i := range all {
+			if open[i] = !all[i].gone && all[i].mayTakeBack(m); open[i] {
+				waiting++
+			}
+		}
+		if waiting == 0 {
 			continue
 		}
 		again := map[string]bool{}
+		counts := make([]int, len(all))
 		terms.EachTerm(clipText(m.Parts.Text()), func(t string) bool {
-			if about[t] {
-				again[t] = true
+			in := about[t]
+			if len(in) == 0 || again[t] {
+				return true
 			}
-			return len(again) < least
+			again[t] = true
+			for _, i := range in {
+				if counts[i]++; open[i] && counts[i] == all[i].least {
+					all[i].gone = true
+					waiting--
+				}
+			}
+			return waiting > 0
 		})
-		if len(again) >= least {
-			return true
-		}
 	}
-	return false
+	out := make([]bool, len(all))
+	for i, s := range all {
+		out[i] = s.gone
+	}
+	return out
 }
 
 // clipText returns the beginning of a text that is looked through.

@@ -114,8 +114,10 @@ type Statements struct {
 	// LinesWorkedOn reads the lines of the conversations in the JSON list $1 and of their
 	// sub-agents, but for those in the trash: with the project, whether it is a sub-agent, whether
 	// it is the current branch, and when its newest message was stored. BranchesWorkedOn reads
-	// the numbers of all their branches.
+	// the numbers of all their branches, some of them twice, in texts with commas.
 	LinesWorkedOn, BranchesWorkedOn string
+	// ListedIDs are the ids of listed as one JSON list, which may be empty.
+	ListedIDs string
 	// LastBlocks reads in each segment of the index the block that term $1 is in, if it is there:
 	// the last one that begins with it or before.
 	LastBlocks string

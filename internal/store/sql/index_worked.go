@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
@@ -39,72 +39,75 @@ func (db index) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]
 	if err != nil || ids == "" {
 		return nil, db.wrapError(op, err)
 	}
+	var lists []string // one text each: a row for each number takes longer than finding it
+	if err = db.Readers.Query(ctx, listInto(&lists), db.Dialect.BranchesWorkedOn, ids); err != nil {
+		return nil, db.wrapError(op, err)
+	}
 	var out []int64
-	err = db.Readers.Query(ctx, listInto(&out), db.Dialect.BranchesWorkedOn, ids)
+	for _, list := range lists {
+		for text := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' }) {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return nil, db.wrapError(op, err)
+			}
+			out = append(out, n)
+		}
+	}
 	slices.Sort(out)
-	return out, db.wrapError(op, err)
+	return slices.Compact(out), nil
 }
 
-// workedIn lists, as JSON, the conversations that were worked on in the query's folders; empty
-// for none.
+// workedIn lists, as JSON, the conversations that were worked on in the query's folders, some of them twice; empty for
+// none.
 func (db index) workedIn(ctx context.Context, q driver.FolderQuery) (string, error) {
 	if len(q.Folders) == 0 {
 		return "", nil
 	}
-	byOrigin, ownFolders, err := inFolders(q)
+	text, args, err := selectInFolders(q)
 	if err != nil {
 		return "", err
 	}
-	var ids []scrollback.ConversationID
-	err = db.Readers.Query(ctx, listInto(&ids), byOrigin.text, byOrigin.args...)
-	if err == nil {
-		err = db.Readers.Query(ctx, listInto(&ids), ownFolders.text, ownFolders.args...)
-	}
-	if err != nil || len(ids) == 0 {
+	var ids []string
+	all := `SELECT ` + db.Dialect.ListedIDs + ` FROM (` + text + `) listed`
+	err = db.Readers.Query(ctx, listInto(&ids), all, args...)
+	if err != nil || len(ids) == 0 || ids[0] == "[]" {
 		return "", err
 	}
-	slices.Sort(ids)
-	return encodeJSON(slices.Compact(ids))
+	return ids[0], nil
 }
 
-// builtQuery is a query and its arguments.
-type builtQuery struct {
-	text string
-	args []any
-}
-
-// inFolders are the queries for the conversations that were worked on in the query's folders: by
-// where they were imported from, and by the folders of their own.
-func inFolders(q driver.FolderQuery) (byOrigin, own builtQuery, err error) {
+// selectInFolders is the query for the conversations that were worked on in the query's folders: by where they were
+// imported from, and by the folders of their own. Each folder is looked for by itself: alternatives in one condition
+// are not read from an index alone.
+func selectInFolders(q driver.FolderQuery) (text string, args []any, err error) {
 	var origins, roots []string
 	between := func(from, to string) {
-		byOrigin.args = append(byOrigin.args, from, to)
-		n := len(byOrigin.args)
-		origins = append(origins, `o.folder BETWEEN `+parameter(n-1)+` AND `+parameter(n))
+		args = append(args, from, to)
+		origins = append(origins, `SELECT o.conversation_id AS id FROM origins o WHERE o.folder <> '' AND o.folder BETWEEN `+
+			parameter(len(args)-1)+` AND `+parameter(len(args)))
 	}
 	holding := func(begin, end string) error {
 		quoted, err := encodeJSON([]string{begin})
 		quoted = strings.TrimSuffix(strings.TrimPrefix(quoted, "["), `"]`) + end
-		own.args = append(own.args, quoted)
+		args = append(args, quoted)
 		// which, unlike LIKE, tells capitals apart everywhere
-		roots = append(roots, `replace(c.roots, `+parameter(len(own.args))+`, '') <> c.roots`)
+		roots = append(roots, `replace(c.roots, `+parameter(len(args))+`, '') <> c.roots`)
 		return err
 	}
 	for _, f := range q.Folders {
 		if f != "" {
 			between(f, f)
 			if err := holding(f, `"`); err != nil {
-				return byOrigin, own, err
+				return "", nil, err
 			}
 		}
 		for _, begin := range driver.PrefixesBelow(f) {
 			between(begin, begin+"\U0010FFFF")
 			if err := holding(begin, ""); err != nil {
-				return byOrigin, own, err
+				return "", nil, err
 			}
 		}
 	}
-	byOrigin.text = `SELECT o.conversation_id FROM origins o WHERE o.folder <> '' AND (` + strings.Join(origins, " OR ") + `)`
-	own.text = `SELECT c.id FROM conversations c WHERE c.roots <> '[]' AND c.roots <> '' AND (` + strings.Join(roots, " OR ") + `)`
-	return byOrigin, own, nil
+	return strings.Join(origins, ` UNION ALL `) + ` UNION ALL SELECT c.id FROM conversations c
+		WHERE c.roots <> '[]' AND c.roots <> '' AND (` + strings.Join(roots, " OR ") + `)`, args, nil
 }

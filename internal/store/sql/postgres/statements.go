@@ -181,7 +181,8 @@ var statements = sqlstore.Statements{
 			coalesce((SELECT m.created_at FROM messages m WHERE m.branch = b.id AND m.seq = b.head_seq), 0)
 		FROM here CROSS JOIN LATERAL (SELECT x.* FROM conversations x WHERE x.id = here.id AND x.deleted_at = 0 OFFSET 0) c
 		CROSS JOIN LATERAL (SELECT x.* FROM branches x WHERE x.conversation_id = c.id OFFSET 0) b`,
-	BranchesWorkedOn: workedOn + `SELECT b.n FROM here
+	ListedIDs: `coalesce(CAST(json_agg(listed.id) AS TEXT), '[]')`,
+	BranchesWorkedOn: workedOn + `SELECT coalesce(string_agg(CAST(b.n AS TEXT), ','), '') FROM here
 		CROSS JOIN LATERAL (SELECT x.* FROM branches x WHERE x.conversation_id = here.id AND x.n > 0 OFFSET 0) b`,
 	LastBlocks: `SELECT b.segment, b.first_term, b.start, b.data FROM index_segments s
 		JOIN LATERAL (SELECT x.segment, x.first_term, x.start, x.data FROM index_blocks x

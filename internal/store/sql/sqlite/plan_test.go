@@ -26,7 +26,7 @@ import (
 // the order of an index of a part of the table. What a subquery reads is judged by its own
 // steps.
 var allowedScans = []string{
-	"SCAN CONSTANT ROW", "SCAN (subquery-",
+	"SCAN CONSTANT ROW", "SCAN (subquery-", "SCAN listed",
 	"SCAN json_each VIRTUAL TABLE", // a list that was given
 	"SCAN conversations USING COVERING INDEX conversations_project",
 	"SCAN conversations USING COVERING INDEX conversations_trash",
