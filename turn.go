@@ -185,6 +185,7 @@ type SentRequest struct {
 	Language     string       `json:"lang,omitempty"`    // the same
 	Kept         []string     `json:"kept,omitempty"`    // the changes of [Kept] that counted
 	PinnedTokens int64        `json:"pinned,omitempty"`  // the most that pins could weigh
+	NotCompacted *SeqRange    `json:"waits,omitempty"`   // what was only named
 	First        int64        `json:"first,omitempty"`   // of the messages that were live
 	Last         int64        `json:"last,omitempty"`
 	Prompt       int64        `json:"prompt,omitempty"`    // where the prompt began

@@ -99,7 +99,7 @@ type Window struct {
 // Excluded is a run of messages that a window leaves out, where to read it, and
 // why: "folded", "invalid" (an empty or failed reply), "unfinished" (an
 // interrupted reply that is being requested again), "pinned, and no room" (a folded
-// message whose pin exceeds the share for pins), or [ExcludedLeftOut].
+// message whose pin exceeds the share for pins), [ExcludedLeftOut], or [ExcludedNotCompacted].
 type Excluded struct {
 	FirstSeq int64  `json:"first_seq"`
 	LastSeq  int64  `json:"last_seq"`
@@ -107,8 +107,18 @@ type Excluded struct {
 	Reason   string `json:"reason"`
 }
 
-// ExcludedLeftOut is the reason of messages that a person left out.
-const ExcludedLeftOut = "left_out"
+// Reasons of [Excluded]: of messages that a person left out, and of imported ones that are neither compacted yet nor
+// among the newest that fit.
+const (
+	ExcludedLeftOut      = "left_out"
+	ExcludedNotCompacted = "not_compacted"
+)
+
+// SeqRange is the messages of a path from one seq to another.
+type SeqRange struct {
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
+}
 
 // KeptApart is kept sentences that still stand and have no room in a window: how many, and where they are read.
 type KeptApart struct {

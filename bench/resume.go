@@ -161,8 +161,7 @@ func (b *bench) measureLists() error {
 	return nil
 }
 
-// measureImport measures an import as the program does it: tokens counted, folded as it
-// goes.
+// measureImport measures an import as the program does it: with tokens counted.
 func (b *bench) measureImport() error {
 	var file bytes.Buffer
 	if _, _, err := sample.WriteSample(&file, "import", sample.Options{Seed: 4, Messages: imported}); err != nil {

@@ -233,7 +233,7 @@ var notes = map[string]string{
 		"The 8 separate connections wait in SQLite's busy handler.",
 	"window": "Reading the contents of the newest window of 8,000 tokens and laying it out, as each request does.",
 	"resume": "Finding the latest conversation and laying its next request out, with its newest 14 messages live; the rewound one went back by one message a thousand times, so that each live message is on a branch of its own. " +
-		"The list comes from the store; the import is the engine's, counting tokens and compacting as it goes.",
+		"The list comes from the store; the import is the engine's, counting tokens; it compacts nothing.",
 	"search":     "Store search over everything, five hits with a neighbour each; the words are in 1 % and in 0.01 % of the messages, and the question has six words from the most common one to a rare one. The page is the newest 200 messages, read by the same store. The index is what its rows hold, and the pages of the database that they take. With vectors, each message has one of 768 random numbers, and so has the question: a model's own time is not in it; the first question reads what of them is kept in memory.",
 	"fold":       "A conversation of 200,000 tokens, compacted by the engine without a model: cleared at once, and piece by piece for a small window. Then the first page of each of its segments is read, which makes and checks its file, and read again.",
 	"grep":       "Every matching line of a conversation is counted and fifty are returned; the words are in 1 % and in 0.01 % of the messages, and the totals are checked against that.",

@@ -148,3 +148,19 @@ func WindowSummary(v scrollback.ViewSummary, text string, without []int64) *wind
 	}
 	return s
 }
+
+// CutNewest chooses how many of the oldest live messages a window leaves out that shows the newest of them beside what
+// is folded already, by the rules of a fold that a request needs. Carry is the seq of a user message that stays in
+// sight, or 0; ok is false if there is no legal cut. Count counts o200k tokens.
+func (s *Shown) CutNewest(count func(text string) int) (messages int, carry int64, ok bool) {
+	in := Input{Shown: *s, Reason: MustFit, Count: count}
+	in.Policy.Summarizes = false // no summary is written
+	in.fillDefaults()
+	in.dropLeftOut()
+	before := in.weighWindows()
+	c, ok := planCut(&in, before.fixed)
+	return c.messages, c.carry, ok
+}
+
+// NewestEnvironment returns the seq of the newest message that reports a changed environment, or 0.
+func NewestEnvironment(ms []scrollback.Message) int64 { return newestEnvironment(ms) }

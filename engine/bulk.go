@@ -125,15 +125,15 @@ func (b *Backlog) recallCalls(ctx context.Context, m scrollback.Message) error {
 	return err
 }
 
-// Compact folds what no longer fits, and updates head, which must be of this conversation.
-// A long file folds hundreds of times: it asks no model unless that is wanted.
+// Compact folds what no longer fits, if summaries of it are wanted, and updates head, which must be of this
+// conversation. Without summaries nothing is folded before a turn begins in the conversation ([request.CatchUp]): most
+// of what is imported is only read and searched.
 func (b *Backlog) Compact(ctx context.Context, head *store.Head) error {
 	if head.ID != b.Begin.ID {
 		return scrollback.Errorf(scrollback.NotFound, "engine.Compact", i18n.NoConversationInBacklog, head.ID)
 	}
 	settings := b.settings
-	settings.Policy.Summarizes = settings.Policy.Summarizes && b.Summarize
-	if b.e.compactor.HasRoom(*head, settings) {
+	if !b.Summarize || b.e.compactor.HasRoom(*head, settings) {
 		return nil
 	}
 	admit := func(ctx context.Context) error {

@@ -39,6 +39,7 @@ type liveTurn struct {
 	sent       scrollback.Weight    // of the newest request
 	sentRecord *request.SentRecord  // of the newest request, until it is stored with its step
 	wait       turnstile.Patience   // for summaries
+	catchUp    *request.CatchUp     // for what an import left to be compacted
 	web        webSearch
 	subagents  *subagents // its sub-agents
 	maxLookups int        // steps that may look things up, see maxSteps
@@ -74,6 +75,7 @@ func makeLive(v *View, b store.BeginResult, settings request.Settings) *liveTurn
 		view:     v,
 		settings: settings,
 		wait:     turnstile.Patience{Left: max(e.o.SummaryTimeout, 0)},
+		catchUp:  request.NewCatchUp(),
 		turn:     b.Turn,
 		head:     b.Head,
 		draft:    &model.Answer{},

@@ -334,8 +334,8 @@ func TestPinsRefused(t *testing.T) {
 	enginetest.WantCode(t, err, scrollback.Invalid, "no message to pin")
 }
 
-// An import of a long talk asks no model, whatever the policy: the extract stands
-// until a turn folds.
+// An import of a long talk asks no model and compacts nothing, whatever the policy. The first turn compacts it and
+// waits for no model: the extract stands until a later turn folds.
 func TestImportAsksNoModel(t *testing.T) {
 	w := briefly(func(n int) string { return fmt.Sprint("round ", n) })
 	r := enginetest.New(t, enginetest.Options{Summaries: true}, w.step())
@@ -348,10 +348,14 @@ func TestImportAsksNoModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := out.Conversations[0].ID
-	if _, sums := w.requests(); len(sums) != 0 || view(r, id).Boundary < 250 {
+	if _, sums := w.requests(); len(sums) != 0 || view(r, id).Boundary != 0 {
 		t.Fatalf("%d summaries were asked for, and all up to #%d is folded", len(sums), view(r, id).Boundary)
 	}
-	talk(r, id, 12, wordy)
+	talk(r, id, 1, wordy)
+	if view(r, id).Boundary < 250 {
+		t.Fatalf("after a turn all up to #%d is folded", view(r, id).Boundary)
+	}
+	talk(r, id, 24, wordy)
 	if _, sums := w.requests(); len(sums) == 0 ||
 		!strings.Contains(sums[0].Items[1].Parts.Text(), "Remember that number") {
 		t.Errorf("of the import the %d summaries of later turns know nothing", len(sums))

@@ -215,10 +215,12 @@ func (lt *liveTurn) buildWindow(ctx context.Context) (w scrollback.Window, note 
 	lt.mu.Lock()
 	head := lt.head
 	lt.mu.Unlock()
-	fitted, err := lt.e.compactor.Fit(ctx, &head, request.FitRequest{
-		Settings: lt.settings, PromptSeq: lt.turn.Seq, Wait: &lt.wait, Beside: !lt.e.o.NoBackgroundFolds,
-		Progress: lt,
-	})
+	q := request.FitRequest{Settings: lt.settings, PromptSeq: lt.turn.Seq, Wait: &lt.wait,
+		Beside: !lt.e.o.NoBackgroundFolds, Progress: lt}
+	if q.Beside {
+		q.CatchUp = lt.catchUp
+	}
+	fitted, err := lt.e.compactor.Fit(ctx, &head, q)
 	if err != nil {
 		return w, nil, err
 	}

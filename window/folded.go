@@ -22,6 +22,8 @@ const (
 	// FoldTokens is what the block costs at most besides its summary and placeholders, with the
 	// tools that it names by default, in English.
 	FoldTokens = 72
+	// leastTokenBytes is how many bytes a token of the line about what is not compacted has at least, on average.
+	leastTokenBytes = 2
 )
 
 // RecallTools names the tools by which a model reads what is folded, as it is told to above what was
@@ -54,6 +56,14 @@ func (r *RecallTools) blockNote(w *Words) string {
 		return w.Note
 	}
 	return w.Note + w.Space + strings.Join(how, w.Then) + w.End
+}
+
+// waitingLine returns what a model is told of messages that are not compacted yet, and how it reads them.
+func (r *RecallTools) waitingLine(w *Words, of scrollback.SeqRange) string {
+	if r == nil {
+		return fmt.Sprintf(w.Waits, of.First, of.Last) + w.Space + fmt.Sprintf(w.WaitsRead, of.First, of.Last)
+	}
+	return fmt.Sprintf(w.Waits, of.First, of.Last)
 }
 
 // ByFile and WorkMark tell lines about files and tools from what somebody said.
@@ -149,6 +159,11 @@ func foldedItem(in *Input) scrollback.Item {
 		b.WriteString("\n" + marks.EscapeText(dropLines(placeholderText(s), said.Segments[i])) + "\n")
 		hold(scrollback.Hold{Kind: scrollback.KindPlaceholder, Ref: scrollback.HistoryRef(s.ID),
 			FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Tokens: s.TokensAfter})
+	}
+	if in.NotCompacted != nil {
+		line := in.Recall.waitingLine(words, *in.NotCompacted)
+		it.Weight.Tokens += int64(len(line)) / leastTokenBytes
+		b.WriteString("\n" + line + "\n")
 	}
 	b.WriteString(foldClose)
 	it.Parts = scrollback.Parts{scrollback.Text{Text: b.String()}}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -450,4 +451,38 @@ func TestOneIDManyCalls(t *testing.T) {
 	if shared < 20 {
 		t.Errorf("only %d ids were shared", shared)
 	}
+}
+
+// A window that begins anywhere in a log is accepted too, and says what it lacks.
+func TestAnyBeginningPassesLint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := anyInput(t)
+		if len(in.Live) < 2 {
+			return
+		}
+		cut := rapid.IntRange(1, len(in.Live)-1).Draw(t, "cut")
+		missing := scrollback.SeqRange{First: in.Live[0].Seq, Last: in.Live[cut].Seq - 1}
+		in.NotCompacted = &missing
+		in.Live = in.Live[cut:]
+		w := window.Assemble(in)
+		if err := window.Lint(w, in.Dialect); err != nil {
+			t.Fatalf("%v\n%s", err, picture(w, in.Dialect))
+		}
+		named := slices.ContainsFunc(w.Excluded, func(e scrollback.Excluded) bool {
+			return e.Reason == scrollback.ExcludedNotCompacted && e.FirstSeq == missing.First && e.LastSeq == missing.Last
+		})
+		if !named {
+			t.Fatalf("%+v is not among %+v", missing, w.Excluded)
+		}
+		for _, it := range w.Items {
+			if it.Kind != scrollback.KindFolded {
+				continue
+			}
+			text := it.Parts.Text()
+			if !strings.Contains(text, fmt.Sprint("#", missing.First)) || len(it.Holds) == 0 &&
+				int64(token.Count(text)) > it.Weight.Tokens {
+				t.Fatalf("%d tokens, said to be %d:\n%s", token.Count(text), it.Weight.Tokens, text)
+			}
+		}
+	})
 }

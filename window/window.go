@@ -40,6 +40,7 @@ type Input struct {
 	Carried            []scrollback.Message // folded, and shown verbatim because the view says so
 	Pinned             []scrollback.Message // folded, and shown verbatim because a person wants it; oldest first
 	PinnedTokens       int64                // the most that the pinned messages may weigh together
+	NotCompacted       *scrollback.SeqRange // messages behind the boundary that Live lacks, and that are named; nil for none
 	Live               []scrollback.Message // behind the boundary, oldest first
 	Said               *SaidLines           // as a fold found them; nil for unknown
 	Language           string               // of the words around what is folded: a code of [FindWords]
@@ -115,7 +116,7 @@ func Assemble(in Input) scrollback.Window {
 		add(scrollback.Item{Kind: scrollback.KindEnvironment, Layer: scrollback.LayerEnvironment, Role: scrollback.RoleUser,
 			Parts: scrollback.Parts{scrollback.Text{Text: in.Environment}}, Weight: in.EnvironmentWeight})
 	}
-	if len(in.Segments) > 0 {
+	if len(in.Segments) > 0 || in.NotCompacted != nil {
 		in = in.withKept()
 		add(foldedItem(&in))
 		for _, s := range in.Segments {
@@ -123,6 +124,10 @@ func Assemble(in Input) scrollback.Window {
 			w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Ref: &ref,
 				Reason: "folded"})
 		}
+	}
+	if r := in.NotCompacted; r != nil {
+		w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: r.First, LastSeq: r.Last,
+			Reason: scrollback.ExcludedNotCompacted})
 	}
 	messages, crowdedOut := in.shownMessages()
 	for _, m := range in.Pinned {

@@ -25,6 +25,8 @@ type Words struct {
 	Todos, Traits, Instructions, Files, Latest string
 	// Older is how many more of them there are, and the ref of a text that has them.
 	Older string
+	// Waits says which messages are not compacted yet: first and last seq; WaitsRead how they are read, with the same.
+	Waits, WaitsRead string
 	// Elsewhere is the heading of what was said in other conversations of a project; with the name of a tool.
 	Elsewhere string
 
@@ -43,6 +45,8 @@ var words = map[string]*Words{
 		To: " to ", Ends: "(The minutes above end at #%d.)",
 		Todos: "Still to do:", Traits: "About the person:", Instructions: "What the person asked for:",
 		Files: "Files that tools touched:", Latest: "Said last:", Older: "%d more that still stand: %s",
+		Waits:     "Messages #%d–#%d were imported and are not compacted yet.",
+		WaitsRead: "Find what they say with context_grep, or read them with context_read #%d-#%d.",
 		Elsewhere: "Said in other conversations of this project, word for word; %s takes the refs:",
 		tokens:    FoldTokens,
 	},
@@ -56,6 +60,8 @@ var words = map[string]*Words{
 		To: " 至 ", Ends: "（以上摘要止于 #%d。）",
 		Todos: "尚未完成：", Traits: "关于用户：", Instructions: "用户的要求：",
 		Files: "工具处理过的文件：", Latest: "最近说的：", Older: "另有 %d 条仍然有效：%s",
+		Waits:     "消息 #%d–#%d 是导入的，尚未压缩。",
+		WaitsRead: "可用 context_grep 查找，或用 context_read #%d-#%d 读取。",
 		Elsewhere: "在本项目其他对话中的原话；可用 %s 读取引用：",
 		tokens:    80,
 	},
@@ -69,6 +75,8 @@ var words = map[string]*Words{
 		To: "～", Ends: "（上の要約は #%d まで。）",
 		Todos: "未完了：", Traits: "利用者について：", Instructions: "利用者の指示：",
 		Files: "ツールが扱ったファイル：", Latest: "最近の発言：", Older: "ほかに有効なもの %d 件：%s",
+		Waits:     "メッセージ #%d–#%d は取り込まれたもので、まだ圧縮されていません。",
+		WaitsRead: "context_grep で検索するか、context_read #%d-#%d で読めます。",
 		Elsewhere: "このプロジェクトのほかの会話での発言（原文のまま）。参照は %s で読めます：",
 		tokens:    100,
 	},
@@ -82,6 +90,8 @@ var words = map[string]*Words{
 		To: "~", Ends: "(위 요약은 #%d까지입니다.)",
 		Todos: "남은 일:", Traits: "사용자에 대하여:", Instructions: "사용자의 요청:",
 		Files: "도구가 다룬 파일:", Latest: "최근에 한 말:", Older: "그 밖에 유효한 것 %d개: %s",
+		Waits:     "메시지 #%d–#%d는 가져온 것이며 아직 압축되지 않았습니다.",
+		WaitsRead: "context_grep으로 찾거나 context_read #%d-#%d로 읽습니다.",
 		Elsewhere: "이 프로젝트의 다른 대화에서 한 말의 원문. 참조는 %s(으)로 읽습니다:",
 		tokens:    96,
 	},

@@ -4,6 +4,7 @@
 //
 //	go -C bench run ./importing                 8 MB, to see that it runs
 //	go -C bench run ./importing -mb 1024        a gigabyte; -sessions N for more or fewer files
+//	go -C bench run ./importing -prose          sentences that differ, with short outputs of tools
 //	go -C bench run ./importing -o FILE         writes the table into a file
 //
 // Words it adds: row (one measured number), source (the made transcripts).
@@ -29,6 +30,7 @@ type row struct{ what, value string }
 func main() {
 	mb := flag.Int("mb", 8, "megabytes of transcripts")
 	sessions := flag.Int("sessions", 0, "how many files; 0 is one for each megabyte")
+	prose := flag.Bool("prose", false, "sentences that differ instead of long outputs of tools")
 	lines := flag.Int("lines", 20, "lines that are written while the program watches")
 	out := flag.String("o", "", "write the table into this file")
 	flag.Parse()
@@ -37,7 +39,7 @@ func main() {
 	if *sessions == 0 {
 		*sessions = max(*mb, 1)
 	}
-	rows, err := measureImport(ctx, size{bytes: *mb << 20, sessions: *sessions, lines: *lines})
+	rows, err := measureImport(ctx, size{bytes: *mb << 20, sessions: *sessions, lines: *lines, prose: *prose})
 	if err == nil {
 		err = writeReport(*out, rows)
 	}
@@ -48,7 +50,10 @@ func main() {
 }
 
 // size is how much is made.
-type size struct{ bytes, sessions, lines int }
+type size struct {
+	bytes, sessions, lines int
+	prose                  bool
+}
 
 // writeReport prints the rows, and writes them into a file if one is named.
 func writeReport(file string, rows []row) error {

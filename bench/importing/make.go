@@ -25,7 +25,7 @@ func (b bench) makeSource(s size) (wrote int64, lines int, err error) {
 			return wrote, lines, err
 		}
 		w := &writer{w: bufio.NewWriter(f), rng: rng, words: rand.NewZipf(rng, 1.1, 4, uint64(len(vocabulary)-1)),
-			session: newID(rng), at: time.Unix(1_760_000_000+int64(i)*3600, 0)}
+			session: newID(rng), at: time.Unix(1_760_000_000+int64(i)*3600, 0), prose: s.prose}
 		for w.wrote < int64(s.bytes/s.sessions) {
 			w.writeExchange()
 		}
@@ -63,6 +63,7 @@ type writer struct {
 	session string
 	parent  string
 	at      time.Time
+	prose   bool // sentences that differ, and short outputs of tools
 	wrote   int64
 	lines   int
 }
@@ -105,15 +106,26 @@ func (w *writer) writeExchange() {
 	say(answer, map[string]any{"type": "text", "text": w.makeText(60)})
 	say(answer, map[string]any{"type": "tool_use", "id": call, "name": "Bash",
 		"input": map[string]any{"command": "grep -rn " + w.makeText(3)}})
-	output := w.makeText(100 + w.rng.IntN(700))
+	output := w.makeOutput(100 + w.rng.IntN(700))
 	w.writeLine("user", map[string]any{"role": "user",
 		"content": []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": output}}},
 		map[string]any{"toolUseResult": map[string]any{"stdout": output, "stderr": ""}})
 	say("msg_"+newID(w.rng), map[string]any{"type": "text", "text": w.makeText(150)})
 }
 
+// makeOutput returns what a tool printed, of about n words; a tenth of that among prose.
+func (w *writer) makeOutput(words int) string {
+	if w.prose {
+		words /= 10
+	}
+	return w.makeText(words)
+}
+
 // makeText returns about n words.
 func (w *writer) makeText(words int) string {
+	if w.prose {
+		return w.makeProse(words)
+	}
 	var b strings.Builder
 	for range words {
 		b.WriteString(vocabulary[int(w.words.Uint64())])

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
@@ -104,6 +105,7 @@ type FitRequest struct {
 	Wait      *turnstile.Patience
 	Occasion  string                      // of its folds, for their receipts; empty for that the request needs them
 	Beside    bool                        // what the request does not need is left to the caller
+	CatchUp   *CatchUp                    // for what an import left to be compacted; nil compacts it, however long that takes
 	Admit     func(context.Context) error // as [FoldRequest] has it
 	Progress  Progress
 }
@@ -154,6 +156,13 @@ func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (Fi
 			q.Progress.Compacting(scrollback.CompactingEvent{Tokens: q.Settings.ModelTokens(w.Weight.Tokens +
 				shown.UnreadTokens()),
 				Budget: q.Settings.ModelBudget.Tokens})
+		}
+		if !fits && q.CatchUp != nil && hasImported(shown.Window.Live) {
+			fitted, err := f.fitImported(ctx, head, &q)
+			if err != nil || fitted != nil {
+				return *cmp.Or(fitted, &FittedWindow{}), err
+			}
+			continue
 		}
 		job := FoldRequest{Settings: q.Settings, Reason: compact.WhenDue, Occasion: q.Occasion, Wait: q.Wait, Admit: admit}
 		if !fits {

@@ -61,7 +61,8 @@ type Compactor struct {
 	host      Host
 	o         CompactorOptions
 	locks     turnstile.Locks[scrollback.ConversationID] // one fold of a conversation at a time
-	memories  recentCache[*compact.Memory]               // of folds, also those that were only looked at
+	catching  catchUps
+	memories  recentCache[*compact.Memory] // of folds, also those that were only looked at
 	snapshots recentCache[*store.Snapshot]
 }
 
@@ -370,6 +371,9 @@ func (f *Compactor) CompactAhead(ctx context.Context, id scrollback.Conversation
 		return receipt
 	}
 	head, err := f.host.OpenHead(ctx, id)
+	if err == nil && f.catching.find(head.Branch.ID) != nil {
+		return receipt
+	}
 	if err == nil && head.Branch.LiveWeight().Tokens >= head.Branch.View.RetryAt {
 		receipt, err = f.Fold(
 			ctx,

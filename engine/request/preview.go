@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/window"
@@ -33,6 +34,12 @@ func (x *Previewer) Preview(ctx context.Context, q PreviewRequest) (scrollback.M
 	}
 	prompt := q.appendDraft(&shown.Branch, &shown.Window)
 	l := Layout{Input: shown.Window, Window: window.Assemble(shown.Window)}
+	if newest, err := x.previewNewest(ctx, &q, shown, l.Window); err != nil {
+		return scrollback.Manifest{}, err
+	} else if newest != nil {
+		l.Input = newest.Input
+		l.Window = newest.Window
+	}
 	var compacts *scrollback.Foreseen
 	if prompt > 0 {
 		compacts, err = x.compactor.PredictFolds(ctx, q.Head, shown, FitRequest{Settings: q.Settings, Beside: q.Beside})
@@ -52,10 +59,10 @@ func (x *Previewer) Preview(ctx context.Context, q PreviewRequest) (scrollback.M
 	m.Over = max(0, m.Tokens-m.Budget)
 	window.AccountReferences(&m, l.Window,
 		func(text string) int64 { return q.Settings.ModelTokens(int64(token.Count(text))) })
-	if shown.More {
+	if shown.More && l.Input.NotCompacted == nil {
 		live := shown.Window.Live
 		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: live[len(live)-1].Seq + 1, LastSeq: q.Head.Messages,
-			Reason: "not folded yet"})
+			Reason: scrollback.ExcludedNotCompacted})
 	}
 	if q.Content {
 		if m.Items, err = x.listContent(ctx, l.Window, q.Settings.Factor); err != nil {
@@ -68,6 +75,16 @@ func (x *Previewer) Preview(ctx context.Context, q PreviewRequest) (scrollback.M
 	m.Compacts = compacts
 	q.markDraft(&m, prompt)
 	return m, nil
+}
+
+// previewNewest returns the window of a request that goes out while what an import left is being compacted; nil for any
+// other.
+func (x *Previewer) previewNewest(ctx context.Context, q *PreviewRequest, shown compact.Shown,
+	w scrollback.Window) (*FittedWindow, error) {
+	if !q.Beside || !shown.More && window.Fits(w.Weight, q.Settings.Budget) || !hasImported(shown.Window.Live) {
+		return nil, nil
+	}
+	return x.compactor.showNewest(ctx, q.Head, shown, nil, shown.Window.Live[len(shown.Window.Live)-len(q.Draft):])
 }
 
 // IsBlank reports whether a draft says nothing yet.

@@ -118,7 +118,7 @@ func findSearch(t scrollback.Turn, q *scrollback.SentSearch) *scrollback.Search 
 func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
 	s *scrollback.SentRequest) (window.Input, error) {
 	in := window.Input{PinnedTokens: math.MaxInt64, PromptSeq: s.Prompt, FoldedAt: s.FoldedAt,
-		Without: s.Without, Language: s.Language, Dialect: findDialect(s)}
+		Without: s.Without, Language: s.Language, NotCompacted: s.NotCompacted, Dialect: findDialect(s)}
 	if s.PinnedTokens > 0 {
 		in.PinnedTokens = s.PinnedTokens
 	}

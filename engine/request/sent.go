@@ -46,6 +46,7 @@ func RecordSent(l *Layout, fingerprint *window.Fingerprint, m scrollback.Manifes
 	if in.Summary != nil {
 		s.Summary = &in.Summary.ViewSummary
 	}
+	s.NotCompacted = in.NotCompacted
 	s.Carried = listSeqs(in.Carried)
 	s.Pinned = listSeqs(in.Pinned)
 	s.Without = in.Without
@@ -193,6 +194,10 @@ func buildPastManifest(c scrollback.ConversationID, s *scrollback.SentRequest) s
 			l.Items = append(l.Items, it)
 		}
 		m.Layers = append(m.Layers, l)
+	}
+	if r := s.NotCompacted; r != nil {
+		m.Excluded = append(m.Excluded, scrollback.Excluded{FirstSeq: r.First, LastSeq: r.Last,
+			Reason: scrollback.ExcludedNotCompacted})
 	}
 	return m
 }

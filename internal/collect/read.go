@@ -19,6 +19,37 @@ type sessionJob struct {
 	session  transcript.Session
 	shares   bool                 // other sessions are in the same file
 	progress func(messages int64) // may be nil
+	begun    *begunJob            // may be nil
+}
+
+// begunJob is a session that is being read before its turn has come.
+type begunJob struct {
+	only    *filteredTool
+	reading *transfer.Reading
+}
+
+// maxBegun is how big a session may be, in bytes, that is read while another is written.
+const maxBegun = 32 << 20
+
+// beginReading begins to read a session; nil for one that is not to be read beside another.
+func (c *Collector) beginReading(ctx context.Context, j sessionJob) *begunJob {
+	if j.session.Bytes > maxBegun || j.session.Bad != "" {
+		return nil
+	}
+	only := &filteredTool{Tool: j.tool, c: c}
+	return &begunJob{only, transfer.BeginReading(ctx, j.forImport(only), c.o.Import)}
+}
+
+// close ends the reading of a session that was not imported.
+func (b *begunJob) close() {
+	if b != nil {
+		b.reading.Close()
+	}
+}
+
+// forImport returns the session as it is imported.
+func (j sessionJob) forImport(only *filteredTool) transfer.Session {
+	return transfer.Session{Tool: only, Place: j.place.Place, Session: j.session, Shares: j.shares}
 }
 
 // jobOutcome is what came of it.
@@ -40,12 +71,17 @@ const (
 func (c *Collector) readSession(ctx context.Context, k *knownOrigins, j sessionJob) jobOutcome {
 	key := sessionKey(j.tool, j.place.Place, j.session)
 	only := &filteredTool{Tool: j.tool, c: c}
+	s := j.forImport(only)
+	if j.begun != nil {
+		only = j.begun.only
+		s = j.forImport(only)
+		s.Begun = j.begun.reading
+	}
 	q := c.o.Import
 	q.Progress = j.progress
 	out := jobOutcome{was: k.stateOf(key, j.session.Stamp, j.shares),
 		Change: Change{Tool: key.tool, Place: key.place, Session: j.session.Name}}
-	out.ImportResult, out.Err = c.transfer.ImportSession(ctx, c.view,
-		transfer.Session{Tool: only, Place: j.place.Place, Session: j.session, Shares: j.shares}, q)
+	out.ImportResult, out.Err = c.transfer.ImportSession(ctx, c.view, s, q)
 	if ctx.Err() != nil && out.Err != nil {
 		return out
 	}

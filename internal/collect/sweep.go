@@ -157,7 +157,7 @@ func (s *sweep) importSessions(ctx context.Context, at toolSpot, p openedPlace, 
 	todo := slices.DeleteFunc(all, func(one transcript.Session) bool {
 		f.Sessions++
 		known := f.Unchanged
-		wanted := s.isWanted(f, at, sessionJob{at.tool, p, one, files[one.Name] > 1, nil})
+		wanted := s.isWanted(f, at, sessionJob{at.tool, p, one, files[one.Name] > 1, nil, nil})
 		if s.o.Same != nil && f.Unchanged > known {
 			same = append(same, one)
 		}
@@ -177,19 +177,32 @@ func (s *sweep) importSessions(ctx context.Context, at toolSpot, p openedPlace, 
 		step.Of++
 		step.OfBytes += one.Bytes
 	}
-	for _, one := range todo {
+	jobs := make([]sessionJob, len(todo))
+	for i, one := range todo {
+		jobs[i] = sessionJob{at.tool, p, one, files[one.Name] > 1, nil, nil}
+	}
+	reading, stop := context.WithCancel(ctx)
+	var next *begunJob // of the session after the one that is imported
+	defer func() { stop(); next.close() }()
+	for i, one := range todo {
 		if err := ctx.Err(); err != nil {
 			return scrollback.Wrap(scrollback.Canceled, op, err)
 		}
 		s.reportStep(step)
 		f.Bytes += one.Bytes
 		if s.dry {
-			s.countSession(ctx, f, at, sessionJob{at.tool, p, one, files[one.Name] > 1, nil})
+			s.countSession(ctx, f, at, jobs[i])
 		} else {
-			out := s.readSession(ctx, s.known, sessionJob{at.tool, p, one, files[one.Name] > 1, func(n int64) {
+			jobs[i].begun = next
+			next = nil
+			if i+1 < len(jobs) {
+				next = s.beginReading(reading, jobs[i+1])
+			}
+			jobs[i].progress = func(n int64) {
 				step.Messages = n
 				s.reportStep(step)
-			}})
+			}
+			out := s.readSession(ctx, s.known, jobs[i])
 			if err := ctx.Err(); err != nil && out.Err != nil {
 				return scrollback.Wrap(scrollback.Canceled, op, err)
 			}

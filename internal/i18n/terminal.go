@@ -386,7 +386,7 @@ var (
 var (
 	_ = label("window-reason/folded", "compacted", "已压缩")
 	_ = label("window-reason/left_out", "left out", "不再发送")
-	_ = label("window-reason/not folded yet", "not compacted yet", "尚未压缩")
+	_ = label("window-reason/not_compacted", "not compacted yet; the next turn goes on with it", "尚未压缩；下一轮会继续压缩")
 	_ = label("window-reason/invalid", "an empty or failed reply", "空的或失败的回答")
 	_ = label("window-reason/unfinished", "an interrupted reply", "中断的回答")
 	_ = label("window-reason/pinned, and no room", "pinned, and no room", "已固定，但放不下")

@@ -15,7 +15,9 @@
 package terms
 
 import (
+	"hash/maphash"
 	"strings"
+	"sync/atomic"
 	"unicode"
 
 	"github.com/blevesearch/snowballstem"
@@ -249,7 +251,42 @@ func normalWord(w string) string {
 	if len(w) < 3 {
 		return w
 	}
-	env := snowballstem.NewEnv(w)
+	return stems.find(w)
+}
+
+// stems remembers the stems of words, since few are frequent.
+var stems stemCache
+
+// maxStems is how many words a [stemCache] has room for: a power of two.
+const maxStems = 1 << 13
+
+// stemCache has the stems of words, each in the one place that its hash names; another word there takes it over. It is
+// safe for concurrent use.
+type stemCache struct {
+	of [maxStems]atomic.Pointer[stemmedWord]
+}
+
+// stemmedWord is a word in small ASCII letters, and its stem.
+type stemmedWord struct{ word, stem string }
+
+// wordSeed is of the hashes of words.
+var wordSeed = maphash.MakeSeed()
+
+// find returns the stem of a word.
+func (c *stemCache) find(word string) string {
+	at := &c.of[maphash.String(wordSeed, word)%maxStems]
+	if known := at.Load(); known != nil && known.word == word {
+		return known.stem
+	}
+	word = strings.Clone(word) // it may be of a long text
+	made := &stemmedWord{word, stemEnglish(word)}
+	at.Store(made)
+	return made.stem
+}
+
+// stemEnglish returns the stem of a word in small ASCII letters.
+func stemEnglish(word string) string {
+	env := snowballstem.NewEnv(word)
 	english.Stem(env)
 	return env.Current()
 }

@@ -22,7 +22,8 @@ type Session struct {
 	Tool  transcript.Tool
 	Place transcript.Place
 	transcript.Session
-	Shares bool // other sessions are in the same file
+	Shares bool     // other sessions are in the same file
+	Begun  *Reading // of this session, by the same request; nil if it was not begun
 }
 
 // ImportSession imports a session of a tool from where that keeps it. Each of its conversations is
@@ -38,6 +39,7 @@ func (t *Transfer) ImportSession(ctx context.Context, v *engine.View, s Session,
 	if scrollback.CodeOf(err) != scrollback.Conflict || errors.Is(err, ErrDeleted) || ctx.Err() != nil {
 		return out, err
 	}
+	s.Begun = nil // it is read from the beginning
 	again, err := importSession(ctx, t, v, &sessionImport{Session: s, q: q})
 	for _, c := range out.Conversations {
 		again.addEarlier(c)
@@ -73,13 +75,16 @@ func importSession(ctx context.Context, t *Transfer, v *engine.View, b *sessionI
 		return im.out, scrollback.ParamErrorf(op, "file", i18n.CannotBeRead, b.Session.Name, b.Bad)
 	}
 	var failed error
-	for entry, err := range fillDates(leaveOutTold(b.Tool.Read(ctx, b.Place, b.Session.Session))) {
+	if b.Begun == nil {
+		b.Begun = BeginReading(ctx, b.Session, b.q)
+	}
+	for next := range b.Begun.ahead.takeEntries() {
+		entry := next.Entry
+		err := next.err
 		if err == nil {
 			err = checkContext(ctx)
 		}
-		if err == nil && b.q.Mask {
-			im.out.Masked += mask.MaskEntry(&entry)
-		}
+		im.out.Masked += next.masked
 		if err == nil && entry.Bad != nil {
 			im.skipBad(*entry.Bad)
 			continue
@@ -97,6 +102,13 @@ func importSession(ctx context.Context, t *Transfer, v *engine.View, b *sessionI
 	}
 	err := b.finishAll(context.WithoutCancel(ctx), failed)
 	return im.currentResult(), err
+}
+
+// prepare does what is wanted with an entry before anything is looked up for it.
+func (q *ImportRequest) prepare(e *readEntry) {
+	if e.err == nil && q.Mask {
+		e.masked = mask.MaskEntry(&e.Entry)
+	}
 }
 
 func checkContext(ctx context.Context) error {

@@ -298,6 +298,9 @@ func TestArchiveOnCompact(t *testing.T) {
 		t.Errorf("the full copy has %d messages (%v)", strings.Count(string(b), `"status":"complete"`), err)
 	}
 	r.ImportMany(id, 400)
+	if _, err := r.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil {
+		t.Fatal(err)
+	}
 	if err := r.Engine.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,6 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/transfer/bundles"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
-	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 // Options configure a transfer; the zero value handles only bundles.
@@ -168,10 +167,9 @@ type Imported struct {
 	Result   string                    `json:"result,omitempty"`
 }
 
-// Import reads a bundle, or a file of another tool, into conversations, folding as it
-// goes. The same file again changes nothing, and one that grew extends the conversation;
-// if its past has changed, what was there before stays as an earlier branch. r is read
-// more than once.
+// Import reads a bundle, or a file of another tool, into conversations, and folds nothing unless summaries are
+// wanted. The same file again changes nothing, and one that grew extends the conversation; if its past has changed,
+// what was there before stays as an earlier branch. r is read more than once.
 func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
 	im := &importer{Transfer: t, view: v, q: q, open: map[string]*importing{}}
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
@@ -227,10 +225,10 @@ func (im *importer) loadFile(ctx context.Context, r io.ReadSeeker) (ImportResult
 	// what has only a title makes no conversation by itself
 	read := 0
 	empty := []transcript.Entry(nil)
-	for entry, err := range fillDates(format.Read(&ctxReader{ctx, r})) {
-		if err == nil && q.Mask {
-			im.out.Masked += mask.MaskEntry(&entry)
-		}
+	for next := range readAhead(fillDates(format.Read(&ctxReader{ctx, r})), q.prepare).takeEntries() {
+		entry := next.Entry
+		err := next.err
+		im.out.Masked += next.masked
 		if err == nil && entry.Bad != nil {
 			im.skipBad(*entry.Bad)
 			continue

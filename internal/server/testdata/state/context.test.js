@@ -60,12 +60,12 @@ test('figures that nobody gives are said where one writes', async () => {
 });
 
 test('why something is left out has words, and a new reason is shown as it came', () => {
-  const known = ['folded', 'not folded yet', 'unfinished', 'invalid', 'pinned, and no room'];
+  const known = ['folded', 'not_compacted', 'unfinished', 'invalid', 'pinned, and no room'];
   lang.value = 'zh';
   for (const reason of known) is(/[\u4e00-\u9fff]/.test(context.reason({ reason })), reason);
   lang.value = 'en';
   same([...known, 'moonlight', 'constructor'].map((reason) => context.reason({ reason })),
-    ['compacted', 'not compacted yet', 'interrupted, asked again', 'empty or failed answer', 'pinned, but no room', 'moonlight',
+    ['compacted', 'not compacted yet; the next turn goes on with it', 'interrupted, asked again', 'empty or failed answer', 'pinned, but no room', 'moonlight',
       'constructor']);
 });
 

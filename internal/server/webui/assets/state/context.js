@@ -82,7 +82,7 @@ export async function refresh(id) {
 export const range = (x) => (x.first_seq === x.last_seq ? `#${num(x.first_seq)}` : `#${num(x.first_seq)}–#${num(x.last_seq)}`);
 
 const reasons = {
-  folded: 'reason.compacted', compacted: 'reason.compacted', 'not folded yet': 'reason.waits', 'not compacted yet': 'reason.waits',
+  folded: 'reason.compacted', compacted: 'reason.compacted', not_compacted: 'reason.waits',
   left_out: 'reason.leftOut', unfinished: 'reason.unfinished', invalid: 'reason.invalid', 'pinned, and no room': 'reason.noRoom',
 };
 

@@ -34,7 +34,7 @@ export const en = {
   prompt: 'Prompt', model: 'Model', policy: 'Policy', limit: 'Limit',
   'from.request': 'from the request', 'from.conversation': 'set here', 'from.project': 'from the project', 'from.flag': 'set at startup', 'from.config': 'from the configuration', 'from.list': 'from the server’s model list', 'from.refusal': 'learned from a refusal',
   'from.catalog': 'the model’s own', 'from.assumed': 'assumed', 'policy.auto': 'automatic', policyDefault: 'default',
-  'reason.compacted': 'compacted', 'reason.waits': 'not compacted yet', 'reason.unfinished': 'interrupted, asked again', 'reason.leftOut': 'left out by hand', 'reason.noRoom': 'pinned, but no room', 'reason.invalid': 'empty or failed answer', receipts: 'Receipts', noReceipts: 'Nothing has been compacted yet.',
+  'reason.compacted': 'compacted', 'reason.waits': 'not compacted yet; the next turn goes on with it', 'reason.unfinished': 'interrupted, asked again', 'reason.leftOut': 'left out by hand', 'reason.noRoom': 'pinned, but no room', 'reason.invalid': 'empty or failed answer', receipts: 'Receipts', noReceipts: 'Nothing has been compacted yet.',
   compactNow: 'Compact now', startAfresh: 'Start afresh', confirmAfresh: 'Compact everything so far? The originals are kept, and you can undo this.',
   yesAfresh: 'Compact everything', 'compaction.compacted': 'Compacted', 'compaction.noop': 'Nothing to compact: there are no earlier messages to replace.', 'compaction.inflated': 'Compacting would not have made the request smaller.',
   'compaction.empty_summary': 'The model gave no usable summary.', 'compaction.model_error': 'The model could not write a summary.', 'compaction.conflict': 'The context changed in the meantime; try again.',

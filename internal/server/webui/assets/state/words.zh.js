@@ -34,7 +34,7 @@ export const zh = {
   prompt: '提问', model: '模型', policy: '策略', limit: '窗口上限',
   'from.request': '来自请求', 'from.conversation': '在此设置', 'from.project': '来自项目', 'from.flag': '启动时设置', 'from.config': '来自配置', 'from.list': '来自服务器的模型列表', 'from.refusal': '由服务器的拒绝得知',
   'from.catalog': '模型自身的上限', 'from.assumed': '假定值', 'policy.auto': '自动', policyDefault: '默认',
-  'reason.compacted': '已压缩', 'reason.waits': '尚未压缩', 'reason.unfinished': '已中断，重新提问', 'reason.leftOut': '已手动略去', 'reason.noRoom': '已固定，但放不下', 'reason.invalid': '回答为空或失败', receipts: '压缩记录', noReceipts: '还没有压缩过。',
+  'reason.compacted': '已压缩', 'reason.waits': '尚未压缩；下一轮会继续压缩', 'reason.unfinished': '已中断，重新提问', 'reason.leftOut': '已手动略去', 'reason.noRoom': '已固定，但放不下', 'reason.invalid': '回答为空或失败', receipts: '压缩记录', noReceipts: '还没有压缩过。',
   compactNow: '立即压缩', startAfresh: '从这里重新开始', confirmAfresh: '要压缩到目前为止的全部内容吗？原文会保留，也可以撤销。',
   yesAfresh: '全部压缩', 'compaction.compacted': '已压缩', 'compaction.noop': '没有可压缩的内容：没有更早的消息了。', 'compaction.inflated': '压缩后请求也不会变小，因此没有压缩。',
   'compaction.empty_summary': '模型没有给出可用的摘要。', 'compaction.model_error': '模型未能生成摘要。', 'compaction.conflict': '上下文在此期间发生了变化，请重试。',
