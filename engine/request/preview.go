@@ -84,7 +84,15 @@ func (x *Previewer) previewNewest(ctx context.Context, q *PreviewRequest, shown 
 	if !q.Beside || !shown.More && window.Fits(w.Weight, q.Settings.Budget) || !hasImported(shown.Window.Live) {
 		return nil, nil
 	}
-	return x.compactor.showNewest(ctx, q.Head, shown, nil, shown.Window.Live[len(shown.Window.Live)-len(q.Draft):])
+	stored := len(shown.Window.Live) - len(q.Draft)
+	if !shown.More && len(q.Draft) > 0 {
+		in := shown.Window
+		in.Live = in.Live[:stored]
+		if window.Fits(window.Assemble(in).Weight, q.Settings.Budget) { // the draft is too much, and not the import
+			return nil, nil
+		}
+	}
+	return x.compactor.showNewest(ctx, q.Head, shown, nil, shown.Window.Live[stored:])
 }
 
 // IsBlank reports whether a draft says nothing yet.

@@ -65,6 +65,9 @@ var (
 	_ = note("log-compacting-ahead-failed",
 		"compacting ahead failed",
 		"提前压缩失败")
+	_ = note("log-what-was-imported-could-not-be-compacted",
+		"what was imported could not be compacted",
+		"导入的内容未能压缩")
 	_ = note("log-connection-for-notifications-was-lost",
 		"the connection for notifications was lost; polling goes on",
 		"通知连接已断开；改为轮询")

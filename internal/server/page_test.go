@@ -79,7 +79,7 @@ func longTalkOver(t *testing.T, network func(http.Handler) http.Handler) (string
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := sb.Import(context.Background(), bytes.NewReader(file.Bytes()), transfer.ImportRequest{})
+	out, err := sb.Import(context.Background(), bytes.NewReader(file.Bytes()), transfer.ImportRequest{Summarize: true})
 	if err != nil {
 		t.Fatal(err)
 	}

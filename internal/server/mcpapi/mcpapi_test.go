@@ -74,6 +74,9 @@ func folded(t *testing.T) (e *engine.Engine, v *engine.View, long, short scrollb
 				1_750_000_000_500+int64(i)*1000))
 	}
 	long = load(lines...)
+	if _, err := v.Compact(ctx, long, engine.CompactRequest{}); err != nil {
+		t.Fatal(err)
+	}
 	if refs, _, err := v.Recall().Refs(ctx, long, scrollback.RefQuery{}); err != nil || len(refs) == 0 {
 		t.Fatalf("nothing was folded: %v", err)
 	}
