@@ -31,11 +31,14 @@ import (
 	"time"
 )
 
-// figures is the table of what is measured, in the order of the report.
-var figures = []struct {
+// figure is something that is measured.
+type figure struct {
 	name, title string
 	run         func(*bench) error
-}{
+}
+
+// figures is the table of what is measured, in the order of the report.
+var figures = []figure{
 	{"turn", "A whole turn", (*bench).measureTurn},
 	{"append", "Appending a turn", (*bench).measureAppend},
 	{"concurrent", "Conversations appended to at once", (*bench).measureConcurrent},
@@ -70,11 +73,14 @@ type bench struct {
 	mid  int
 	rows []row
 	now  string // the figure being measured
+
+	quiet map[string]quietness // by figure
 }
 
 func main() {
 	only := flag.String("only", "", "names of figures, separated by commas")
 	quick := flag.Bool("quick", false, "a tenth of the messages; the report is not written")
+	keep := flag.Bool("keep", false, "with -only: put the figures into the report")
 	dir := flag.String("dir", "", "folder for the databases, kept and used again; without it a temporary one")
 	out := flag.String("o", filepath.Join("docs", "BENCHMARKS.md"), "the report")
 	profile := flag.String("cpuprofile", "", "write a profile of this process")
@@ -83,7 +89,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	b := &bench{ctx: ctx, dir: *dir, big: 1_000_000, mid: 100_000}
+	b := &bench{ctx: ctx, dir: *dir, big: 1_000_000, mid: 100_000, quiet: map[string]quietness{}}
 	if *quick {
 		b.big = 20_000
 		b.mid = 5_000
@@ -99,7 +105,7 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	run := func() error { return b.runAll(*only, *out, *quick) }
+	run := func() error { return b.runAll(*only, *out, !*quick && (*only == "" || *keep)) }
 	if *first != "" {
 		run = func() error { return b.layOutFirst(*first) }
 	}
@@ -112,7 +118,7 @@ func main() {
 	}
 }
 
-func (b *bench) runAll(only, out string, quick bool) error {
+func (b *bench) runAll(only, out string, keep bool) error {
 	root, err := moduleFolder()
 	if err != nil {
 		return err
@@ -132,21 +138,26 @@ func (b *bench) runAll(only, out string, quick bool) error {
 		start := time.Now()
 		fmt.Fprintf(os.Stderr, "== %s\n", f.title)
 		b.now = f.name
-		if err := f.run(b); err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+		if err := b.measureQuietly(f); err != nil {
+			return err
 		}
 		fmt.Fprintf(os.Stderr, "   (%s)\n", time.Since(start).Round(time.Second))
 	}
-	whole := !quick && only == ""
-	report := b.writeReport(time.Since(began), whole)
+	kept := filepath.Join(root, "bench", "rows.csv")
+	if keep {
+		if err := b.mergeRows(kept); err != nil {
+			return err
+		}
+	}
+	report := b.writeReport(time.Since(began), keep)
 	fmt.Print(report)
-	if !whole {
+	if !keep {
 		return nil
 	}
 	if err := os.WriteFile(filepath.Join(root, out), []byte(report), 0o644); err != nil {
 		return err
 	}
-	if err := b.keepRows(filepath.Join(root, "bench", "rows.csv")); err != nil {
+	if err := b.keepRows(kept); err != nil {
 		return err
 	}
 	if out := missedBounds(b); len(out) > 0 {

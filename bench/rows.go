@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -125,11 +127,13 @@ type verdict struct {
 	unit     string
 	absolute string // beside a ratio what was measured, and beside that a ratio
 	met, ok  bool
+
+	disturbed bool // the machine was not quiet
 }
 
 // judgeTarget holds a target against what a run measured.
 func judgeTarget(b *bench, t target) verdict {
-	v := verdict{target: t}
+	v := verdict{target: t, disturbed: !b.quiet[t.figure].isQuiet()}
 	if v.value, v.unit, v.ok = b.medianOf(t.figure, t.what); !v.ok {
 		return v
 	}
@@ -177,6 +181,9 @@ func (v verdict) tableRow() string {
 	case !v.met:
 		met = "**no**"
 	}
+	if v.disturbed {
+		met += ", but the machine was not quiet"
+	}
 	return fmt.Sprintf("| %s | %s | %s | %s |\n", what, measured, bound, met)
 }
 
@@ -195,7 +202,7 @@ func missedBounds(b *bench) (out []string) {
 func (b *bench) writeReport(took time.Duration, whole bool) string {
 	var s strings.Builder
 	fmt.Fprintf(&s,
-		"# Benchmarks\n\nWritten by `go -C bench run .` in %s, on %s.\nRatios are from one run; a number that was measured more than once is the median of %d rounds. The raw rows are in `bench/rows.csv`.\n",
+		"# Benchmarks\n\nWritten by `go -C bench run .` in %s, on %s.\nRatios are from one run; a number that was measured more than once is the median of %d rounds. The raw rows are in `bench/rows.csv`. A figure that was measured while the machine was not quiet says so, is measured again, and takes the place of no quiet one.\n",
 		took.Round(time.Second), describeMachine(b.dir), rounds)
 	s.WriteString("\n| checked against a bound | measured | bound | met |\n|---|---|---|---|\n")
 	for _, t := range targets {
@@ -213,7 +220,8 @@ func (b *bench) writeReport(took time.Duration, whole bool) string {
 		if len(seen) == 0 {
 			continue
 		}
-		fmt.Fprintf(&s, "\n## %s\n\n%s\n\n| | median |\n|---|---|\n", f.title, notes[f.name])
+		fmt.Fprintf(&s, "\n## %s\n\n%s\n\n%s.\n\n| | median |\n|---|---|\n", f.title, notes[f.name],
+			b.quiet[f.name])
 		for _, what := range seen {
 			v, unit, _ := b.medianOf(f.name, what)
 			fmt.Fprintf(&s, "| %s | %s |\n", what, formatValue(v, unit))
@@ -277,19 +285,81 @@ func memoryGB() int64 {
 	return (kb + 1<<19) >> 20
 }
 
+// keepRows writes the rows, each with how quiet the machine was.
 func (b *bench) keepRows(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	w := csv.NewWriter(f)
-	_ = w.Write([]string{"figure", "what", "round", "value", "unit"}) // Flush tells
+	_ = w.Write([]string{"figure", "what", "round", "value", "unit", "date", "others", "raw", "spread"}) // Flush tells
 	for _, r := range b.rows {
-		_ = w.Write([]string{r.figure, r.what, strconv.Itoa(r.round), strconv.FormatFloat(r.value, 'g', 8, 64), r.unit})
+		q := b.quiet[r.figure]
+		_ = w.Write([]string{r.figure, r.what, strconv.Itoa(r.round), strconv.FormatFloat(r.value, 'g', 8, 64), r.unit,
+			q.date, strconv.FormatFloat(q.others, 'f', 3, 64), q.raw, strconv.FormatFloat(q.spread, 'f', 2, 64)})
 	}
 	w.Flush()
 	if err := w.Error(); err != nil {
 		return err
 	}
 	return f.Close()
+}
+
+// mergeRows adds the rows of earlier runs: of the figures that were not measured now, and of those that were on a quiet
+// machine then and not now.
+func (b *bench) mergeRows(path string) error {
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	all, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		return err
+	}
+	old := map[string][]row{}
+	quiet := map[string]quietness{}
+	for _, cells := range all[min(1, len(all)):] {
+		r, q, err := parseRow(cells)
+		if err != nil {
+			return fmt.Errorf("%s: %v: %w", path, cells, err)
+		}
+		old[r.figure] = append(old[r.figure], r)
+		quiet[r.figure] = q
+	}
+	var out []row
+	for _, f := range figures {
+		fresh := slices.DeleteFunc(slices.Clone(b.rows), func(r row) bool { return r.figure != f.name })
+		if len(fresh) == 0 || !b.quiet[f.name].isQuiet() && quiet[f.name].isQuiet() && len(old[f.name]) > 0 {
+			if len(fresh) > 0 {
+				fmt.Fprintf(os.Stderr, "the machine was not quiet: “%s” stays as it was on %s\n", f.title, quiet[f.name].date)
+			}
+			fresh = old[f.name]
+			b.quiet[f.name] = quiet[f.name]
+		}
+		out = append(out, fresh...)
+	}
+	b.rows = out
+	return nil
+}
+
+// parseRow reads what keepRows writes.
+func parseRow(cells []string) (r row, q quietness, err error) {
+	const columns, older = 9, 5 // which did not say how quiet it was
+	if len(cells) != columns && len(cells) != older {
+		return r, q, fmt.Errorf("%d columns, want %d", len(cells), columns)
+	}
+	errs := make([]error, 4)
+	r = row{figure: cells[0], what: cells[1], unit: cells[4]}
+	r.round, errs[0] = strconv.Atoi(cells[2])
+	r.value, errs[1] = strconv.ParseFloat(cells[3], 64)
+	if len(cells) == older || cells[5] == "" {
+		return r, q, errors.Join(errs...)
+	}
+	q = quietness{date: cells[5], raw: cells[7]}
+	q.others, errs[2] = strconv.ParseFloat(cells[6], 64)
+	q.spread, errs[3] = strconv.ParseFloat(cells[8], 64)
+	return r, q, errors.Join(errs...)
 }
