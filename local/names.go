@@ -40,8 +40,8 @@ type Copies = transfer.Copies
 // Copy is a full copy of a conversation: its Key, Bytes, SHA256 and CreatedAt. It is [archive.Copy].
 type Copy = transfer.Copy
 
-// Session is a session of a Tool at a Place, a transcript.Session, which Shares its file with others or does not. It is
-// [transfer.Session].
+// Session is a session of a Tool at a Place, a transcript.Session, which Shares its file with others or does not; its
+// reading may have Begun already. It is [transfer.Session].
 type Session = transfer.Session
 
 // FollowRequest says what a Conversation is to go on with: Entries, Look for what would be written, and Progress, which
