@@ -89,7 +89,8 @@ func machineTime() time.Duration {
 	}
 	const perSecond = 100 // of the kernel's clock for users
 	var user, nice, system, idle, wait, irq, soft, steal int64
-	_, _ = fmt.Sscanf(string(text), "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &wait, &irq, &soft, &steal)
+	_, _ = fmt.Sscanf(string(text), "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &wait, &irq, &soft,
+		&steal)
 	return time.Duration(user+nice+system+irq+soft+steal) * time.Second / perSecond
 }
 

@@ -406,8 +406,8 @@ func (l *carriedLine) read(m *Memory) (vital bool) {
 }
 
 // read reads a line: its key is what it says.
-func (k lineKey) read() *readLine {
-	out := &readLine{clauses: same.Clauses(k.text), vital: kept.IsVital(k.text)}
+func (k lineKey) read() readLine {
+	out := readLine{clauses: same.Clauses(k.text), vital: kept.IsVital(k.text)}
 	out.key = k.by + strings.Join(out.clauses, "")
 	if k.todo {
 		if core := kept.TodoKey(k.text); core != "" {

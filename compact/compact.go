@@ -83,7 +83,7 @@ type Input struct {
 	rows []scrollback.Kept // that it returned
 
 	inSight bool    // rows are of what the window shows
-	Memory  *Memory // of earlier folds of the conversation that were not kept; nil for none
+	Memory  *Memory // of earlier folds of the conversation, made or only looked at; nil for none
 }
 
 // Compaction is the result of [Run]: what is to be committed, unless the receipt says

@@ -99,12 +99,8 @@ func isIdle(text string) bool {
 	return true
 }
 
-// judgements remember which sentences stay: in one fold, each is judged again and again, by several goroutines. Nil
-// remembers nothing.
-type judgements struct {
-	mu sync.Mutex
-	of map[spoken]judgement
-}
+// judgements remember which sentences stay: in one fold, each is judged again and again, by several goroutines.
+type judgements = remembered[spoken, judgement]
 
 // spoken is a sentence and who says it.
 type spoken struct {
@@ -115,26 +111,8 @@ type spoken struct {
 // judgement is whether a sentence is a to-do, and whether it stays as an instruction or a trait.
 type judgement struct{ todo, stays bool }
 
-func (h *judgements) judge(role scrollback.Role, sentence string) (is judgement) {
-	key := spoken{role, sentence}
-	if h != nil {
-		h.mu.Lock()
-		is, known := h.of[key]
-		h.mu.Unlock()
-		if known {
-			return is
-		}
-	}
-	is.todo, is.stays = kept.Stays(role, sentence)
-	if h == nil {
-		return is
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.of) >= maxLines {
-		clear(h.of)
-	}
-	h.of[key] = is
+func (s spoken) judge() (is judgement) {
+	is.todo, is.stays = kept.Stays(s.role, s.text)
 	return is
 }
 
@@ -184,7 +162,8 @@ func (s *extractSentence) classify(h *judgements) {
 	if s.silent {
 		return
 	}
-	is := h.judge(scrollback.Role(s.By), s.whole)
+	whole := spoken{scrollback.Role(s.By), s.whole}
+	is := h.find(whole, whole.judge)
 	s.todo = is.todo
 	s.kept = is.stays || s.todo
 	if s.silent = kept.IsTicked(s.whole) || !s.kept && (len(s.terms) < minTerms || isIdle(s.whole)); s.silent {

@@ -13,9 +13,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/kept"
 )
 
-// Memory remembers what was found in runs of messages, which never change: it makes the same
-// fold again, for a request that is only a little heavier, for much less. It is for one
-// conversation, and safe for concurrent use. A nil one remembers nothing.
+// Memory remembers what was found in messages and sentences, which never change: the next fold of
+// the conversation, or the same one for a request that is only a little heavier, costs much less. It is for
+// one conversation, and safe for concurrent use. A nil one remembers nothing.
 type Memory struct {
 	mu      sync.Mutex // of the maps
 	heard   *judgements
@@ -25,9 +25,9 @@ type Memory struct {
 	files   map[string][]leafFile
 	texts   map[scrollback.Ref]string // that summaries name
 	settler *kept.Settler
-	ends    map[scrollback.MessageID][]scrollback.Kept // what of messages may end something
-	lines   map[lineKey]*readLine
-	counts  map[string]int64 // tokens of lines, with the break before them
+	ends    remembered[scrollback.MessageID, []scrollback.Kept] // what of messages may end something
+	lines   remembered[lineKey, readLine]
+	counts  remembered[string, int64] // tokens of lines, with the break before them
 }
 
 // lineKey names a line by what its reading depends on.
@@ -43,9 +43,6 @@ type readLine struct {
 	vital   bool
 }
 
-// maxLines bounds how many lines are remembered; a block is chosen from some thousands of them.
-const maxLines = 8192
-
 // leafFile is the size and hash of a leaf's file.
 type leafFile struct {
 	bytes  int64
@@ -57,11 +54,9 @@ const maxRemembered = 64
 
 // NewMemory makes an empty memory.
 func NewMemory() *Memory {
-	return &Memory{heard: &judgements{of: map[spoken]judgement{}}, extract: map[string][]extractLine{},
-		said:   map[string][]carriedLine{},
+	return &Memory{heard: &judgements{}, extract: map[string][]extractLine{}, said: map[string][]carriedLine{},
 		hashes: map[string][]string{}, files: map[string][]leafFile{}, texts: map[scrollback.Ref]string{},
-		settler: kept.NewSettler(), ends: map[scrollback.MessageID][]scrollback.Kept{},
-		lines: map[lineKey]*readLine{}, counts: map[string]int64{}}
+		settler: kept.NewSettler()}
 }
 
 // settleEnds is [kept.Settler.SettleEnds].
@@ -167,62 +162,55 @@ func (m *Memory) listEndRows(of *scrollback.Message) []scrollback.Kept {
 	if of.ID == "" {
 		return kept.ListEndRows(of)
 	}
-	m.mu.Lock()
-	out, ok := m.ends[of.ID]
-	m.mu.Unlock()
-	if ok {
-		return out
-	}
-	out = kept.ListEndRows(of)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.ends) >= maxLines {
-		clear(m.ends)
-	}
-	m.ends[of.ID] = out
-	return out
+	return m.ends.find(of.ID, func() []scrollback.Kept { return kept.ListEndRows(of) })
 }
 
 // readLine returns what a line says.
-func (m *Memory) readLine(k lineKey) *readLine {
+func (m *Memory) readLine(k lineKey) readLine {
 	if m == nil {
 		return k.read()
 	}
-	m.mu.Lock()
-	out := m.lines[k]
-	m.mu.Unlock()
-	if out != nil {
-		return out
-	}
-	out = k.read()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.lines) >= maxLines {
-		clear(m.lines)
-	}
-	m.lines[k] = out
-	return out
+	return m.lines.find(k, k.read)
 }
 
 // countLine returns the tokens of a line with the break before it.
 func (m *Memory) countLine(line string, count func(string) int) int64 {
+	tokens := func() int64 { return int64(count("\n" + line)) }
 	if m == nil {
-		return int64(count("\n" + line))
+		return tokens()
 	}
-	m.mu.Lock()
-	n, ok := m.counts[line]
-	m.mu.Unlock()
-	if ok {
-		return n
+	return m.counts.find(line, tokens)
+}
+
+// remembered are values that were made of keys, some thousands at most: a block is chosen from as many lines. The zero
+// value is ready, and safe for concurrent use. Nil remembers nothing.
+type remembered[K comparable, V any] struct {
+	mu sync.Mutex
+	of map[K]V
+}
+
+// maxRememberedValues bounds how many there are; with one more, all are forgotten.
+const maxRememberedValues = 8192
+
+// find returns the value of a key, which it makes if it is not known. Two callers may make the same one.
+func (r *remembered[K, V]) find(key K, make func() V) V {
+	if r == nil {
+		return make()
 	}
-	n = int64(count("\n" + line))
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.counts) >= maxLines {
-		clear(m.counts)
+	r.mu.Lock()
+	v, known := r.of[key]
+	r.mu.Unlock()
+	if known {
+		return v
 	}
-	m.counts[line] = n
-	return n
+	v = make()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == nil || len(r.of) >= maxRememberedValues {
+		r.of = map[K]V{}
+	}
+	r.of[key] = v
+	return v
 }
 
 // hashMessages is [scrollback.HashMessages] of some messages.

@@ -16,7 +16,7 @@ import (
 func (s *Scrollback) Evidence() *evidence.Store { return s.evidence }
 
 // NameDatabase returns what names the database of a data folder, without where it is: programs that get the same name
-// have the same one. Empty for one in memory, which no two programs share, and for what is no database.
+// have the same one. Empty for one in memory, which no two programs share, and for what is not a database.
 func NameDatabase(dir, database string) string {
 	if _, isURL := serverScheme(database); isURL {
 		sum := sha256.Sum256([]byte(database)) // it may hold a password

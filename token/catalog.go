@@ -129,7 +129,7 @@ func defaultFactor(name string) float64 {
 	return otherFactor
 }
 
-// modelsFile is what charm.land/catwalk lists of the providers that are known here. The test writes it anew
+// modelsFile is what charm.land/catwalk lists of the providers that are known here. The test writes it again
 // from a newer version: to read all of catwalk takes each program 40 ms.
 //
 //go:embed models.tsv

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write the table of models anew")
+var update = flag.Bool("update", false, "write the table of models again")
 
 // providers maps the catalog's names of providers to ours. It has none for Poe and
 // Workers AI, and for Ark only what a reseller has.

@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 )
 
-var updateLines = flag.Bool("update-lines", false, "write what is read of lines anew")
+var updateLines = flag.Bool("update-lines", false, "write what is read of lines again")
 
 // Lines are read as they always were: which command, its fields, those of the program; or what is wrong.
 func TestLines(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A stem that is remembered is the one that is found anew, also where many words share a place and several goroutines
-// ask.
+// A stem that is remembered is the one that is computed again, also where many words share a place and several
+// goroutines ask.
 func TestStemsAreRemembered(t *testing.T) {
 	var c stemCache
 	var all sync.WaitGroup

@@ -111,7 +111,7 @@ func setUpSources(b api.PluginBuild, documents []document, known map[string]stri
 			to = path.Join(path.Dir(a.Importer), to)
 		}
 		if !strings.HasPrefix(to, "/assets/") {
-			return api.OnResolveResult{}, fmt.Errorf("%s names %s, which is no file of the page", a.Importer, a.Path)
+			return api.OnResolveResult{}, fmt.Errorf("%s names %s, which is not a file of the page", a.Importer, a.Path)
 		}
 		if a.Kind == api.ResolveCSSURLToken { // a font stays a file
 			return api.OnResolveResult{Path: to, External: true}, nil

@@ -56,7 +56,7 @@ func replace(folder string, made map[string][]byte) error {
 
 // compare returns an error that names the first file of a folder that is not the bundle's.
 func compare(folder string, made map[string][]byte) error {
-	const advice = "; go generate ./internal/server/webui makes it anew"
+	const advice = "; go generate ./internal/server/webui makes it again"
 	for _, name := range slices.Sorted(maps.Keys(made)) {
 		there, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {

@@ -162,7 +162,7 @@ func (s *sentResponse) Write(b []byte) (int, error) {
 // Unwrap serves http.ResponseController.
 func (s *sentResponse) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// log writes the line of a request that has been answered. It is no part of what the handler calls itself: what stands
+// log writes the line of a request that has been answered. The handler does not call it itself: what stands
 // on the stack of a stream is kept for as long as it runs.
 func (s *sentResponse) log(log *slog.Logger, r *http.Request) {
 	line := []any{"method", r.Method, "route", strings.TrimPrefix(r.Pattern, r.Method+" "), "status", s.status, "ms",

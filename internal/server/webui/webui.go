@@ -10,7 +10,7 @@
 //
 // The fronts load the bundle, which go generate makes of assets and which is committed:
 // the program is built with Go alone. The page runs without it too, at /assets/index.html,
-// by its sources as they are written, for whoever works on it.
+// by its sources as they are written, for people who work on it.
 //
 // Invariants: the bundle is made of the sources that are embedded beside it; the page asks
 // no other host for anything, and its content policy lets it ask only this one; only
