@@ -66,4 +66,13 @@ var (
 	RestoreIntoFilledStore = problem("restore-into-filled-store",
 		"there is something in this store: a backup is restored into an empty one; name another folder with --data",
 		"此存储中已有内容：备份只能恢复到空的存储；请用 --data 指定另一个文件夹")
+	NameBackupPlace = problem("name-backup-place",
+		"name a file, a folder or a bucket, or set backup.to in the config file",
+		"请指定文件、文件夹或存储桶，或在配置文件中设置 backup.to")
+	KeepNeedsFolder = problem("keep-needs-folder",
+		"--keep is for a folder or a bucket with backups, not for one file",
+		"--keep 用于存放备份的文件夹或存储桶，不能用于单个文件")
+	BackupAtIsTime = problem("backup-at-is-time",
+		"backup.at is a time of the day such as 03:00, not %q",
+		"backup.at 是一天中的时间，例如 03:00，不能是 %q")
 )

@@ -67,7 +67,9 @@ func (m *mover) copyWhole(ctx context.Context) error {
 type pinnedReaders struct{ sqlstore.Reader }
 
 // Snapshot implements [sqlstore.Readers].
-func (p pinnedReaders) Snapshot(_ context.Context, fn func(sqlstore.Reader) error) error { return fn(p.Reader) }
+func (p pinnedReaders) Snapshot(_ context.Context, fn func(sqlstore.Reader) error) error {
+	return fn(p.Reader)
+}
 
 // Inspect implements [sqlstore.Readers].
 func (p pinnedReaders) Inspect(_ context.Context, fn func(sqlstore.Reader) error) (failed, closed error) {
