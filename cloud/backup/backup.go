@@ -86,7 +86,8 @@ func newWriter(w io.Writer) (*writer, error) {
 
 // add adds an entry. Errors of r come back as they are, those of writing as unavailable.
 func (w *writer) add(name string, size int64, r io.Reader) error {
-	err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, Format: tar.FormatPAX})
+	err := w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600,
+		Format: tar.FormatPAX})
 	if err != nil {
 		return wrapWrite(err)
 	}

@@ -189,7 +189,8 @@ func TestDamaged(t *testing.T) {
 // A shelf lists its backups, keeps the newest, and leaves alone what else is there; in a folder and in a bucket.
 func TestShelf(t *testing.T) {
 	folder := t.TempDir()
-	for _, at := range []string{folder, "file://" + filepath.ToSlash(t.TempDir()), objectstest.StartLenient(t).URL("a/b")} {
+	bucket := objectstest.StartLenient(t).URL("a/b")
+	for _, at := range []string{folder, "file://" + filepath.ToSlash(t.TempDir()), bucket} {
 		shelf, err := backup.OpenShelf(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)

@@ -159,7 +159,8 @@ func (c *backupRestoreCmd) Run(g *globals) error {
 // printContents prints what is in a backup.
 func (g *globals) printContents(w io.Writer, as i18n.ID, c backup.Contents) error {
 	t := g.localeTexts()
-	_, err := fmt.Fprintln(w, t.Say(as, columns.FormatTime(c.MadeAt, g.zone), countConversations(t, c), countMessages(t, c)))
+	_, err := fmt.Fprintln(w, t.Say(as, columns.FormatTime(c.MadeAt, g.zone), countConversations(t, c),
+		countMessages(t, c)))
 	return err
 }
 
@@ -177,8 +178,8 @@ const (
 	backupFirst = time.Minute
 )
 
-// backUpNightly makes the backups that the configuration asks for until ctx ends: at a time of the day, or later, when the
-// server did not run then.
+// backUpNightly makes the backups that the configuration asks for until ctx ends: at a time of the day, or later, when
+// the server did not run then.
 func (g *globals) backUpNightly(ctx context.Context, log *slog.Logger) {
 	wait := backupFirst
 	if d := testTime("SCROLLBACK_BACKUP_FIRST"); d > 0 {

@@ -31,7 +31,8 @@ func TestBackupCommands(t *testing.T) {
 		t.Errorf("listed %+v", list)
 	}
 	file := filepath.Join(shelf, made.Name)
-	if said := output(t, data, "--data", data, "backup", "verify", file); !strings.Contains(said, "1 conversation and 2 messages") {
+	said := output(t, data, "--data", data, "backup", "verify", file)
+	if !strings.Contains(said, "1 conversation and 2 messages") {
 		t.Errorf("verified: %s", said)
 	}
 	other := filepath.Join(t.TempDir(), "other")
@@ -69,10 +70,11 @@ func TestBackUpIfDue(t *testing.T) {
 	g.set.Data = data
 	g.set.Backup = config.Backup{To: t.TempDir(), Keep: 30 * 24 * time.Hour, At: 3 * time.Hour}
 	now := time.Now()
+	soon := now.Add(time.Minute)
 	for i, c := range []struct {
 		now  time.Time
 		made bool
-	}{{now, true}, {now.Add(time.Minute), g.set.Backup.LastDue(now.Add(time.Minute).UTC()).After(now)}, {now.Add(48 * time.Hour), true}} {
+	}{{now, true}, {soon, g.set.Backup.LastDue(soon.UTC()).After(now)}, {now.Add(48 * time.Hour), true}} {
 		made, err := g.backUpIfDue(t.Context(), c.now)
 		if err != nil || (made.Name != "") != c.made {
 			t.Errorf("%d: %+v, %v", i, made, err)

@@ -66,7 +66,8 @@ func ParseLifetime(param, text string) (time.Duration, error) {
 
 // LastDue returns the newest time, in the zone of now, at which a backup was due.
 func (b Backup) LastDue(now time.Time) time.Time {
-	hour, minute := int(b.At/time.Hour), int(b.At%time.Hour/time.Minute)
+	hour := int(b.At / time.Hour)
+	minute := int(b.At % time.Hour / time.Minute)
 	due := time.Date(now.Year(), now.Month(), now.Day(), hour, minute, 0, 0, now.Location())
 	if due.After(now) {
 		due = time.Date(now.Year(), now.Month(), now.Day()-1, hour, minute, 0, 0, now.Location())

@@ -144,7 +144,8 @@ func parseSettings(src settingsSource, flags Flags) (Settings, error) {
 	s.Compaction.Policy = src.readText("SCROLLBACK_POLICY", "policy")
 	s.parsePlace(src)
 	for _, part := range []func(settingsSource) error{s.parseDownloads, s.parseServing, s.parseReports, s.parseTitles,
-		s.parseSearch, s.parseCompaction, s.parseKeep, s.parseRates, s.parseAgents, s.parseImport, s.parseHooks, s.parseBackup} {
+		s.parseSearch, s.parseCompaction, s.parseKeep, s.parseRates, s.parseAgents, s.parseImport, s.parseHooks,
+		s.parseBackup} {
 		if err := part(src); err != nil {
 			return s, err
 		}
