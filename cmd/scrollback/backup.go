@@ -47,7 +47,7 @@ type backupCreateCmd struct {
 
 // Run implements the command.
 func (c *backupCreateCmd) Run(g *globals) error {
-	keep, err := config.ParseLifetime("keep", c.Keep)
+	keep, err := config.ParseLifetime("--keep", c.Keep)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,8 @@ func (c *backupCreateCmd) Run(g *globals) error {
 	return g.printResult(made, func(w io.Writer) error {
 		t := g.localeTexts()
 		fmt.Fprintln(w, t.Say(i18n.BackupMade, made.Name, columns.FormatSize(made.Bytes),
-			countConversations(t, made.Contents), countMessages(t, made.Contents), time.Since(began).Round(10*time.Millisecond)))
+			countConversations(t, made.Contents), countMessages(t, made.Contents),
+			time.Since(began).Round(10*time.Millisecond)))
 		for _, name := range made.Removed {
 			fmt.Fprintln(w, t.Say(i18n.BackupRemoved, name))
 		}

@@ -43,12 +43,13 @@ func TestBackupCommands(t *testing.T) {
 	for _, c := range []struct {
 		code int
 		args []string
-	}{{4, []string{"backup", "restore", file}}, {4, []string{"backup", "create", file}}, {2, []string{"backup", "create"}},
+	}{{4, []string{"backup", "restore", file}}, {4, []string{"backup", "create", file}},
+		{2, []string{"backup", "create"}},
 		{2, []string{"backup", "create", filepath.Join(shelf, "x.backup"), "--keep", "3d"}},
 		{2, []string{"backup", "create", shelf, "--keep", "soon"}}} {
 		var stdout, stderr bytes.Buffer
-		if code := runProgram(context.Background(), append([]string{"--data", data}, c.args...), strings.NewReader(""), &stdout,
-			&stderr); code != c.code {
+		args := append([]string{"--data", data}, c.args...)
+		if code := runProgram(context.Background(), args, strings.NewReader(""), &stdout, &stderr); code != c.code {
 			t.Errorf("%v: exit %d, %s", c.args, code, stderr.String())
 		}
 	}

@@ -39,7 +39,7 @@ func (c *keysAddCmd) Run(g *globals) error {
 	if err := k.Role.UnmarshalText([]byte(c.Role)); err != nil {
 		return scrollback.ParamErrorf("scrollback", "role", "%w", err)
 	}
-	after, err := config.ParseLifetime("expires", c.Expires)
+	after, err := config.ParseLifetime("--expires", c.Expires)
 	if err != nil {
 		return err
 	}

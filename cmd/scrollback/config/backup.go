@@ -41,13 +41,13 @@ func (s *Settings) parseBackup(src settingsSource) (err error) {
 	return nil
 }
 
-// ParseLifetime reads a time such as 90d or 12h; empty is 0. Param names it in errors.
-func ParseLifetime(param, text string) (time.Duration, error) {
+// ParseLifetime reads a time such as 90d or 12h; empty is 0. Errors name the flag or the setting.
+func ParseLifetime(name, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
 	const most = 100 * 365 * 24 * time.Hour
-	bad := scrollback.ParamErrorf("scrollback", param, i18n.LifetimeIsTime, param, text)
+	bad := scrollback.ParamErrorf("scrollback", strings.TrimLeft(name, "-"), i18n.LifetimeIsTime, name, text)
 	for unit, hours := range map[string]int{"d": 24, "w": 7 * 24} {
 		if digits, ok := strings.CutSuffix(text, unit); ok {
 			n, err := strconv.Atoi(digits)
