@@ -304,7 +304,7 @@ func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (moved bool
 		if err := w.holdKnownConversation(ctx, e.Conversation, &c); err != nil {
 			return err
 		}
-		if err := w.enterUsage(ctx, c.Project, e.Usage, nil); err != nil {
+		if err := w.enterUsage(ctx, c.Project, e.Usage, lesson{}); err != nil {
 			return err
 		}
 		if moved = c.DeletedAt == 0 && c.TitleBy == e.From; !moved {
