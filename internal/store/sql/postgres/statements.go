@@ -129,10 +129,10 @@ var statements = sqlstore.Statements{
 	UsageDaysOfModel: `SELECT ` + sqlstore.UsageDayColumns + ` FROM ` + laneSums + ` WHERE day = $1 AND model = $2
 		ORDER BY day, model, project, currency`,
 	AllUsageDays: `SELECT ` + sqlstore.UsageDayColumns + ` FROM ` + laneSums + ` ORDER BY day, model, project, currency`,
-	// The sums of one day, model, project and currency have sixteen rows, so that as many transactions can
-	// add to them at once.
+	// The sums of one day, model, project and currency have as many rows as there are lanes, so that as many
+	// transactions can add to them at once. The lane ($14) is that of the connection.
 	StoreUsageDay: `INSERT INTO usage_days (` + sqlstore.UsageDayColumns + `, lane)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, CAST(floor(random() * 16) AS BIGINT))
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		ON CONFLICT (day, model, project, currency, lane) DO UPDATE SET
 		calls = least(usage_days.calls + excluded.calls, ` + maxCalls + `),
 		estimated_calls = least(usage_days.estimated_calls + excluded.estimated_calls, ` + maxCalls + `),

@@ -5,8 +5,10 @@ import (
 	sqldriver "database/sql/driver"
 	"encoding/hex"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -91,8 +93,35 @@ func (t *transaction) QueueOne(_ context.Context, missed error, statement string
 	}}, args)
 }
 
+// usageLanes is how many rows there are for the sums of a day.
+const usageLanes = 16
+
+// lanesGiven counts the connections that have a lane. It begins by chance, because servers do not know of
+// each other.
+var lanesGiven = func() *atomic.Int64 {
+	n := new(atomic.Int64)
+	n.Store(rand.Int64N(usageLanes))
+	return n
+}()
+
+// lane is the one of this connection. Connections of a server that write at once have one each: with one
+// by chance for each transaction, most would wait for another one.
+func (t *transaction) lane() int64 {
+	const name = "usage lane"
+	known := t.conn.PgConn().CustomData()
+	lane, ok := known[name].(int64)
+	if !ok {
+		lane = lanesGiven.Add(1) % usageLanes
+		known[name] = lane
+	}
+	return lane
+}
+
 // queueStatement leaves a statement to be sent with the next one.
 func (t *transaction) queueStatement(s waitingStatement, args []any) (err error) {
+	if s.text == statements.StoreUsageDay {
+		args = append(slices.Clip(args), t.lane())
+	}
 	if s.args, err = bindArgs(args); err == nil {
 		t.waiting = append(t.waiting, s)
 	}
