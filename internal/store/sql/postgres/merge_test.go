@@ -28,7 +28,8 @@ func TestMergeStatements(t *testing.T) {
 		{"two tables", []waitingStatement{waiting(insertA, "x", 1), waiting(updateB, "y", 2, 3)},
 			[]string{`WITH part1 AS (INSERT INTO a (id, n) VALUES ($1, $2)) UPDATE b SET n = $4, m = $5 WHERE id = $3`}},
 		{"a table twice", []waitingStatement{waiting(insertA, "x", 1), waiting(updateA, "x", 2)}, []string{insertA, updateA}},
-		{"another form between", []waitingStatement{waiting(insertA, "x", 1), waiting(deleteC, "z"), waiting(updateB, "y", 2, 3)},
+		{"another form between",
+			[]waitingStatement{waiting(insertA, "x", 1), waiting(deleteC, "z"), waiting(updateB, "y", 2, 3)},
 			[]string{insertA, deleteC, updateB}},
 		{"one that is judged", []waitingStatement{waiting(insertA, "x", 1),
 			{text: updateB, args: []any{"y", 2, 3}, changed: func(int64) error { return nil }}}, []string{insertA, updateB}},
@@ -64,7 +65,8 @@ func TestStatementsOfATurn(t *testing.T) {
 	takeTurn := func(name string) {
 		t.Helper()
 		turn := scrollback.Turn{ID: scrollback.TurnID(name), Conversation: "c", Owner: "o", LeaseUntil: 1 << 50}
-		_, err := d.Turns.Begin(ctx, driver.BeginRequest{Turn: turn, Now: 1, Entries: entry("ask "+name, scrollback.RoleUser)})
+		_, err := d.Turns.Begin(ctx, driver.BeginRequest{Turn: turn, Now: 1,
+			Entries: entry("ask "+name, scrollback.RoleUser)})
 		if err != nil {
 			t.Fatal(err)
 		}
