@@ -167,15 +167,55 @@ func (s *Store) keepAnswer(ctx context.Context, in []IncomingMessage, entries []
 	if err != nil || seq == 0 {
 		return err
 	}
-	ms, err := s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: b, From: seq, To: seq})
-	if err == nil && len(ms) == 1 {
-		answer := kept.ListAnswerRows(&entries[0].Message, &ms[0])
-		for i := range answer {
-			answer[i].SaidBy = in[0].SaidBy
+	before, ok := s.replies.find(b, seq)
+	if !ok {
+		ms, err := s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: b, From: seq, To: seq})
+		if err != nil || len(ms) != 1 {
+			return err
 		}
-		entries[0].Kept = append(answer, entries[0].Kept...)
+		before = ms[0]
 	}
-	return err
+	answer := kept.ListAnswerRows(&entries[0].Message, &before)
+	for i := range answer {
+		answer[i].SaidBy = in[0].SaidBy
+	}
+	entries[0].Kept = append(answer, entries[0].Kept...)
+	return nil
+}
+
+// lastReplies has the newest replies of branches that were just answered: the next message of each is read
+// beside the one before it. What stands at a place of a branch never changes.
+type lastReplies struct {
+	mu  sync.Mutex
+	all map[scrollback.BranchID]scrollback.Message
+}
+
+// Bounds of what is remembered; when it is full, all is forgotten.
+const (
+	maxReplies    = 512
+	maxReplyBytes = 8 << 10
+)
+
+// note remembers the last of some messages that were stored, if it is small.
+func (l *lastReplies) note(stored []scrollback.Message) {
+	if len(stored) == 0 || stored[len(stored)-1].Weight.Bytes > maxReplyBytes {
+		return
+	}
+	m := stored[len(stored)-1]
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil || len(l.all) >= maxReplies {
+		l.all = map[scrollback.BranchID]scrollback.Message{}
+	}
+	l.all[m.Branch] = scrollback.Message{Role: m.Role, Parts: m.Parts, Seq: m.Seq}
+}
+
+// find returns what is read of the message at a place: its role and its parts.
+func (l *lastReplies) find(b scrollback.BranchID, seq int64) (scrollback.Message, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m, ok := l.all[b]
+	return m, ok && m.Seq == seq
 }
 
 // maxVersion is the greatest version that is counted on from: what an import says may be

@@ -69,6 +69,8 @@ type Store struct {
 	lease time.Duration
 	learn driver.FactorUpdate
 	texts artifactTexts
+
+	replies lastReplies
 }
 
 // The parts of a store.

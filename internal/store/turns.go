@@ -50,8 +50,11 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 	}
 	entries := p.s.prepareEntries(r.Messages, t.ID)
 	err := p.s.keepAnswer(ctx, r.Messages, entries, func() (scrollback.BranchID, int64, error) {
-		if r.At != nil {
+		switch {
+		case r.At != nil:
 			return r.At.Branch, r.At.Seq, nil
+		case r.IfHead != nil: // or it begins nothing
+			return r.IfHead.ID, r.IfHead.HeadSeq, nil
 		}
 		h, err := p.s.d.Log.ReadHead(ctx, r.Conversation)
 		if scrollback.CodeOf(err) == scrollback.NotFound {
@@ -145,7 +148,7 @@ type FinishRequest struct {
 // FinishStep appends the messages of a step; they are durable when it returns.
 func (p Turns) FinishStep(ctx context.Context, f FinishRequest) (AppendResult, error) {
 	now := p.s.Now()
-	return p.s.d.Turns.FinishStep(ctx, driver.FinishedStep{
+	out, err := p.s.d.Turns.FinishStep(ctx, driver.FinishedStep{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),
 		Entries: p.s.prepareEntries(f.Messages, f.Turn.ID), Thread: f.Thread, Usage: boundRecords(f.Usage),
 		Learn: p.s.learn, State: f.State,
@@ -153,6 +156,10 @@ func (p Turns) FinishStep(ctx context.Context, f FinishRequest) (AppendResult, e
 		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window, Meta: f.Turn.Meta,
 		Sent: f.Sent, Texts: f.Texts,
 	})
+	if err == nil {
+		p.s.replies.note(out.Messages)
+	}
+	return out, err
 }
 
 // Stop asks the owner of a turn, wherever it runs, to stop it.

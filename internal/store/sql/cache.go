@@ -17,6 +17,7 @@ type RowCache struct {
 	conversations tableCache[scrollback.ConversationID]
 	branches      tableCache[scrollback.BranchID]
 	turns         tableCache[scrollback.TurnID]
+	uses          textUses
 }
 
 // NewRowCache makes one that is empty.
@@ -34,6 +35,7 @@ func (k *RowCache) Clear() {
 	k.conversations.clear()
 	k.branches.clear()
 	k.turns.clear()
+	k.uses.clear()
 }
 
 // Check compares what is kept with fresh reads, and returns an error for a row that differs.

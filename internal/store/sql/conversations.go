@@ -87,6 +87,9 @@ var ConversationColumns = conversationTable.columnList()
 
 var selectConversation = `SELECT ` + ConversationColumns + ` FROM conversations WHERE id = $1`
 
+var selectHead = `SELECT ` + ColumnsOf("c", ConversationColumns) + `, ` + ColumnsOf("b", BranchColumns) + `
+	FROM conversations c LEFT JOIN branches b ON b.id = c.branch WHERE c.id = $1`
+
 // hasValidMeta reports whether the one column that is handed on as it stands is JSON.
 func (c *conversationRow) hasValidMeta() bool { return len(c.Meta) == 0 || json.Valid(c.Meta) }
 
@@ -304,7 +307,7 @@ func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (moved bool
 		if err := w.holdKnownConversation(ctx, e.Conversation, &c); err != nil {
 			return err
 		}
-		if err := w.enterUsage(ctx, c.Project, e.Usage, nil); err != nil {
+		if err := w.enterUsage(ctx, c.Project, e.Usage, lesson{}); err != nil {
 			return err
 		}
 		if moved = c.DeletedAt == 0 && c.TitleBy == e.From; !moved {
@@ -322,18 +325,13 @@ func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (moved bool
 
 // ReadHead implements [driver.Log].
 func (db log) ReadHead(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
-	var c conversationRow
-	var b scrollback.Branch
-	// Two reads: if a write comes between them, the branch is the newer one.
-	err := db.findKnownConversation(ctx, id, &c)
-	if err == nil {
-		err = db.findBranch(ctx, c.Branch, &b)
-	}
-	if err != nil {
+	var a appender
+	err := db.Readers.Query(ctx, scanPair(conversationTable, &a.c, branchTable, &a.b), selectHead, id)
+	if err := a.missingHead(id, err); err != nil {
 		return driver.Head{}, db.wrapError("sqlstore.ReadHead", err)
 	}
-	c.Messages = b.HeadSeq
-	return driver.Head{Conversation: c.Conversation, Branch: b}, nil
+	a.c.Messages = a.b.HeadSeq
+	return a.head(), nil
 }
 
 // The lists of conversations. Each has its own statement, so that each can use its index.

@@ -44,11 +44,16 @@ type Statements struct {
 	// What a transaction judges by. HoldConversation ($1 id), HoldBranch ($1 id) and HoldTurn
 	// ($1 id) read a row; the others are empty where one transaction writes at a time.
 	HoldConversation, HoldBranch, HoldTurn string
-	HoldModel                              string // $1 model
-	HoldTexts                              string // $1 conversation: the texts that its steps name
-	HoldArtifact                           string // $1 id
-	HoldNewestMessage                      string
-	HoldIndexState, HoldVectorState        string
+	// Where a row costs an exchange with a server, ReadHead reads the current branch and the newest turn of
+	// conversation $1, which is held. HoldConversationOfTurn holds the conversation of turn $1, and
+	// ReadHeadOfTurn then holds the turn, and reads it and the current branch of the conversation. What is not
+	// there is NULL. They are empty where rows are known.
+	ReadHead, HoldConversationOfTurn, ReadHeadOfTurn string
+	HoldModel                                        string // $1 model
+	HoldTexts                                        string // $1 conversation: the texts that its steps name
+	HoldArtifact                                     string // $1 id
+	HoldNewestMessage                                string
+	HoldIndexState, HoldVectorState                  string
 	// HoldName holds a name ($1), for what a row that is not there yet cannot be held for.
 	HoldName string
 

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -15,18 +16,88 @@ type appender struct {
 	*writeTx
 	c      conversationRow
 	b      scrollback.Branch
+	ended  scrollback.Turn // the newest turn as it was read, if it had ended
 	grew   bool
 	edited bool
 }
 
 // openLog holds a conversation and its current branch.
 func (w *writeTx) openLog(ctx context.Context, id scrollback.ConversationID) (*appender, error) {
+	if w.Dialect.ReadHead != "" {
+		return w.openLogAtOnce(ctx, id)
+	}
 	a := &appender{writeTx: w}
 	err := w.holdKnownConversation(ctx, id, &a.c)
 	if err == nil {
 		err = w.holdBranch(ctx, a.c.Branch, &a.b)
 	}
 	return a, err
+}
+
+// openLogAtOnce is openLog in one exchange with the database. Who changes a branch, or how a turn ended,
+// holds the conversation: so only its row is locked.
+func (w *writeTx) openLogAtOnce(ctx context.Context, id scrollback.ConversationID) (*appender, error) {
+	a := &appender{writeTx: w}
+	err := w.tx.QueueQuery(ctx, scanConversation(&a.c), w.Dialect.HoldConversation, id)
+	if err != nil {
+		return a, err
+	}
+	var last scrollback.Turn
+	err = w.tx.Query(ctx, scanPair(branchTable, &a.b, turnTable, &last), w.Dialect.ReadHead, id)
+	if last.State != scrollback.TurnOpen {
+		a.ended = last
+	}
+	return a, a.missingHead(id, err)
+}
+
+// openTurn holds an open turn for its owner, its conversation and the current branch of that.
+func (w *writeTx) openTurn(ctx context.Context, id scrollback.TurnID, owner string,
+	t *scrollback.Turn) (*appender, error) {
+	if w.Dialect.ReadHeadOfTurn == "" {
+		if err := w.holdOwnedTurn(ctx, id, owner, t); err != nil {
+			return nil, err
+		}
+		return w.openLog(ctx, t.Conversation)
+	}
+	a := &appender{writeTx: w}
+	err := w.tx.QueueQuery(ctx, scanConversation(&a.c), w.Dialect.HoldConversationOfTurn, id)
+	if err != nil {
+		return a, err
+	}
+	err = w.tx.Query(ctx, scanPair(turnTable, t, branchTable, &a.b), w.Dialect.ReadHeadOfTurn, id)
+	if err == nil {
+		err = checkOwner(id, owner, t)
+	}
+	return a, a.missingHead(t.Conversation, err)
+}
+
+// scanPair reads a row with the columns of two tables, either of which may have none.
+func scanPair[A, B any](left table[A], a *A, right table[B], b *B) func(Row) error {
+	return func(r Row) error {
+		n := len(left.columns)
+		if r[0] != nil {
+			if err := left.scan(a, r[:n]); err != nil {
+				return err
+			}
+		}
+		if r[n] == nil {
+			return nil
+		}
+		return right.scan(b, r[n:])
+	}
+}
+
+// missingHead completes the error of reading a conversation and its branch.
+func (a *appender) missingHead(id scrollback.ConversationID, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case a.c.ID == "" || a.c.PurgedAt != 0:
+		return noConversation(id)
+	case a.b.ID == "":
+		return missingBranch(a.c.Branch, sql.ErrNoRows)
+	}
+	return nil
 }
 
 func (a *appender) head() driver.Head {
@@ -194,7 +265,10 @@ func (a *appender) holdLastTurn(ctx context.Context) (*scrollback.Turn, error) {
 	if a.c.LastTurn == "" {
 		return nil, nil
 	}
-	var last scrollback.Turn
+	last := a.ended
+	if last.ID == a.c.LastTurn {
+		return &last, nil
+	}
 	if err := a.holdTurn(ctx, a.c.LastTurn, &last); err != nil {
 		return nil, err
 	}

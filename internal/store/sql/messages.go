@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
@@ -42,9 +41,7 @@ var (
 )
 
 // MessageColumnsOf are those of messages, each with the name of a table before it.
-func MessageColumnsOf(name string) string {
-	return name + "." + strings.Join(strings.Split(MessageColumns, ", "), ", "+name+".")
-}
+func MessageColumnsOf(name string) string { return ColumnsOf(name, MessageColumns) }
 
 var selectMessage = `SELECT ` + MessageColumns + ` FROM messages WHERE branch = $1 AND seq = $2`
 

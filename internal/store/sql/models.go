@@ -46,10 +46,12 @@ func encodeFacts(l scrollback.Learned) (string, error) {
 	return encodeJSON(l)
 }
 
+const selectModel = `SELECT ` + LearnedColumns + ` FROM models_learned WHERE model = $1`
+
 // findModel reads what is known of a model; sql.ErrNoRows for nothing. No lock is taken: of what
 // is only learned the last word counts.
 func findModel(ctx context.Context, r Reader, model string) (k learnedModel, err error) {
-	err = QueryRow(ctx, r, k.scan, `SELECT `+LearnedColumns+` FROM models_learned WHERE model = $1`, model)
+	err = QueryRow(ctx, r, k.scan, selectModel, model)
 	return k, err
 }
 
@@ -62,16 +64,37 @@ func (w *writeTx) storeModel(ctx context.Context, model string, l scrollback.Lea
 		ON CONFLICT (model) DO UPDATE SET factor = excluded.factor, facts = excluded.facts`, model, l.Factor, facts)
 }
 
-// learnFactor changes the factor of a model, and nothing else.
-func (w *writeTx) learnFactor(ctx context.Context, u scrollback.UsageRecord, learn driver.FactorUpdate) error {
-	k, err := findModel(ctx, w.tx, u.Model)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
+// lesson is what records teach about their models: how a factor changes, and the models as they are.
+type lesson struct {
+	learn  driver.FactorUpdate
+	models map[string]*learnedModel
+}
+
+// queueLesson reads the models that records teach about, no later than with the next query.
+func (w *writeTx) queueLesson(ctx context.Context, records []scrollback.UsageRecord,
+	learn driver.FactorUpdate) (lesson, error) {
+	l := lesson{learn, map[string]*learnedModel{}}
+	for _, u := range records {
+		if !learn.LearnsFrom(u) || l.models[u.Model] != nil {
+			continue
+		}
+		k := &learnedModel{}
+		l.models[u.Model] = k
+		if err := w.tx.QueueQuery(ctx, k.scan, selectModel, u.Model); err != nil {
+			return l, err
+		}
 	}
-	factor := learn(k.Factor, u)
+	return l, nil
+}
+
+// learnFactor changes the factor of a model, and nothing else.
+func (w *writeTx) learnFactor(ctx context.Context, u scrollback.UsageRecord, l lesson) error {
+	k := l.models[u.Model]
+	factor := l.learn(k.Factor, u)
 	if factor == k.Factor {
 		return nil
 	}
+	k.Factor = factor
 	return w.tx.Queue(ctx, w.Dialect.StoreFactor, u.Model, factor)
 }
 

@@ -58,6 +58,8 @@ type database struct {
 	writes    atomic.Int64
 	committed chan struct{}
 
+	uses textUses // where the writer keeps no rows
+
 	threadRows atomic.Int64 // the newest number of a row of a thread
 }
 

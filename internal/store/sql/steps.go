@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -52,9 +53,17 @@ func (w *writeTx) storeStep(ctx context.Context, t *scrollback.Turn, s sentStep)
 
 // storeText keeps a text that a conversation names, unless the conversation holds it already.
 func (w *writeTx) storeText(ctx context.Context, id scrollback.ConversationID, hash, content string) error {
+	use := textUse{id, hash}
+	known := w.knownUses()
+	if known.has(use) {
+		return nil
+	}
 	held := false
 	err := w.tx.Query(ctx, func(Row) error { held = true; return nil },
 		`SELECT 1 FROM sent_text_uses WHERE conversation_id = $1 AND sha256 = $2`, id, hash)
+	if held && err == nil {
+		known.add(use)
+	}
 	if err != nil || held {
 		return err
 	}
@@ -64,6 +73,52 @@ func (w *writeTx) storeText(ctx context.Context, id scrollback.ConversationID, h
 		return err
 	}
 	return w.tx.Queue(ctx, w.Dialect.InsertText, hash, content)
+}
+
+// textUse is a text that a conversation names.
+type textUse struct {
+	conversation scrollback.ConversationID
+	hash         string
+}
+
+// textUses are some that were read in the database. A conversation names what it named until it is purged,
+// and then has no further turns; so other processes may write meanwhile.
+type textUses struct {
+	mu  sync.Mutex
+	all map[textUse]struct{}
+}
+
+// maxUses is how many are known before all are forgotten.
+const maxUses = 8192
+
+// knownUses are those of the writer, which forgets what it undoes, or of the process.
+func (w *writeTx) knownUses() *textUses {
+	if cache := w.tx.Cache(); cache != nil {
+		return &cache.uses
+	}
+	return &w.uses
+}
+
+func (k *textUses) has(use textUse) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, ok := k.all[use]
+	return ok
+}
+
+func (k *textUses) add(use textUse) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.all == nil || len(k.all) >= maxUses {
+		k.all = map[textUse]struct{}{}
+	}
+	k.all[use] = struct{}{}
+}
+
+func (k *textUses) clear() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.all = nil
 }
 
 // dropSteps removes what the turns of a conversation sent, while they are there, and the
@@ -81,6 +136,7 @@ func (w *writeTx) dropSteps(ctx context.Context, id scrollback.ConversationID) e
 	if err != nil {
 		return err
 	}
+	w.knownUses().clear()
 	return w.tx.Queue(ctx, `DELETE FROM sent_text_uses WHERE conversation_id = $1`, id)
 }
 

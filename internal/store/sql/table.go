@@ -70,6 +70,11 @@ func (t table[T]) columnList() string {
 	return strings.Join(names, ", ")
 }
 
+// ColumnsOf is a list of columns, each with the name of a table before it.
+func ColumnsOf(name, columns string) string {
+	return name + "." + strings.ReplaceAll(columns, ", ", ", "+name+".")
+}
+
 // insertClause returns what follows INSERT INTO and the name of the table. More are columns whose
 // values follow those of the row.
 func (t table[T]) insertClause(more ...string) string {

@@ -71,7 +71,12 @@ func (w *writeTx) holdOwnedTurn(ctx context.Context, id scrollback.TurnID, owner
 	if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return err
 	}
-	if err != nil || t.Owner != owner || t.State != scrollback.TurnOpen {
+	return checkOwner(id, owner, t)
+}
+
+// checkOwner is conflict unless a turn is there, and open for its owner.
+func checkOwner(id scrollback.TurnID, owner string, t *scrollback.Turn) error {
+	if t.ID == "" || t.Owner != owner || t.State != scrollback.TurnOpen {
 		return scrollback.Errorf(scrollback.Conflict, "sqlstore", i18n.TurnOfAnotherOwner,
 			id).WithReason(scrollback.ErrLostLease)
 	}
@@ -279,11 +284,12 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 	}
 	err = db.write(ctx, "sqlstore.FinishStep", func(ctx context.Context, w *writeTx) error {
 		out = driver.AppendResult{}
-		var t scrollback.Turn
-		if err := w.holdOwnedTurn(ctx, f.Turn, f.Owner, &t); err != nil {
+		taught, err := w.queueLesson(ctx, f.Usage, f.Learn)
+		if err != nil {
 			return err
 		}
-		a, err := w.openLog(ctx, t.Conversation)
+		var t scrollback.Turn
+		a, err := w.openTurn(ctx, f.Turn, f.Owner, &t)
 		if err != nil {
 			return err
 		}
@@ -322,7 +328,7 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 		if err := w.writeThread(ctx, f.Thread); err != nil {
 			return err
 		}
-		if err := w.enterUsage(ctx, a.c.Project, f.Usage, f.Learn); err != nil {
+		if err := w.enterUsage(ctx, a.c.Project, f.Usage, taught); err != nil {
 			return err
 		}
 		if err := a.storeHead(ctx, f.Now); err != nil {

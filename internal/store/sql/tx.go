@@ -39,8 +39,13 @@ type Tx interface {
 	// is sent with the next one, or with the commit.
 	Queue(ctx context.Context, statement string, args ...any) error
 
-	// QueueOne is Queue for a statement that changes one row; missed is the error if it changes none.
+	// QueueOne is Queue for a statement that changes one row; missed is the error if it changes none, or
+	// refuses to.
 	QueueOne(ctx context.Context, missed error, statement string, args ...any) error
+
+	// QueueQuery is Query for rows that are scanned no later than the next Query returns: where the
+	// database is far away both are one exchange. scan runs no statements.
+	QueueQuery(ctx context.Context, scan func(Row) error, query string, args ...any) error
 
 	// Cache has the rows that are known without reading them; nil where other processes write
 	// at the same time. Whatever changes a row of its tables says so to it.

@@ -100,9 +100,9 @@ type usageRecord struct {
 var UsageColumns = usageTable.columnList()
 
 // enterUsage books calls: each by itself, in the sums of its day, and in what is known about
-// its model.
+// its model, unless the lesson is empty.
 func (w *writeTx) enterUsage(ctx context.Context, project string, records []scrollback.UsageRecord,
-	learn driver.FactorUpdate) error {
+	taught lesson) error {
 	for _, u := range records {
 		values, err := usageTable.values(&usageRecord{u, project})
 		if err == nil {
@@ -111,8 +111,8 @@ func (w *writeTx) enterUsage(ctx context.Context, project string, records []scro
 		if err == nil {
 			err = w.addUsage(ctx, project, u)
 		}
-		if err == nil && learn.LearnsFrom(u) {
-			err = w.learnFactor(ctx, u, learn)
+		if err == nil && taught.learn.LearnsFrom(u) {
+			err = w.learnFactor(ctx, u, taught)
 		}
 		if err != nil {
 			return err
@@ -179,7 +179,7 @@ func (db access) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]s
 // EnterUsage implements [driver.Access].
 func (db access) EnterUsage(ctx context.Context, project string, all []scrollback.UsageRecord) error {
 	return db.write(ctx, "sqlstore.EnterUsage", func(ctx context.Context, w *writeTx) error {
-		return w.enterUsage(ctx, project, all, nil)
+		return w.enterUsage(ctx, project, all, lesson{})
 	})
 }
 

@@ -148,7 +148,7 @@ func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
 		if err != nil {
 			return err
 		}
-		if err := w.enterUsage(ctx, a.c.Project, c.Usage, nil); err != nil {
+		if err := w.enterUsage(ctx, a.c.Project, c.Usage, lesson{}); err != nil {
 			return err
 		}
 		view := c.View

@@ -18,6 +18,7 @@ import (
 // The SQLSTATEs that matter here.
 const (
 	codeUniqueViolation = "23505"
+	codeNotNull         = "23502"
 	codeSerialization   = "40001" // also what CockroachDB and YugabyteDB return for "begin again"
 	codeDeadlock        = "40P01"
 	codeDiskFull        = "53100"
@@ -84,6 +85,12 @@ func isDiskFull(err error) bool { return sqlStateOf(err) == codeDiskFull }
 
 // isKeyTaken reports whether a key already exists.
 func isKeyTaken(err error) bool { return sqlStateOf(err) == codeUniqueViolation }
+
+// isRefusedMessage reports whether a message was not inserted because its id is taken: it then got no seq.
+func isRefusedMessage(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == codeNotNull && e.TableName == "messages" && e.ColumnName == "seq"
+}
 
 // isRetryable reports whether the transaction was undone only because of others, and may
 // succeed when it is run again.

@@ -23,8 +23,10 @@ import (
 
 // statementTracer are the statements that a driver ran, each with what it was given the last time.
 type statementTracer struct {
-	mu  sync.Mutex
-	all map[string][]any
+	mu        sync.Mutex
+	all       map[string][]any
+	ran       []string
+	exchanges int // batches, but for those that number what was committed
 }
 
 // TraceQueryStart implements [pgx.QueryTracer].
@@ -40,11 +42,18 @@ func (h *statementTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pg
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all[d.SQL] = args
+	h.ran = append(h.ran, d.SQL)
 	return ctx
 }
 
 // TraceBatchStart implements [pgx.BatchTracer].
-func (h *statementTracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+func (h *statementTracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceBatchStartData) context.Context {
+	if d.Batch.QueuedQueries[0].SQL == holdNumbers {
+		return ctx
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.exchanges++
 	return ctx
 }
 

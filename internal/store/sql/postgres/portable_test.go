@@ -333,16 +333,17 @@ func sumOfTruth(s []sqlToken) (out []int) {
 
 // lockOfJoin finds rows that are locked where they come from more than one table.
 func lockOfJoin(s []sqlToken) (out []int) {
-	for i := range s {
-		if !wordsStandAt(s, i, "for", "update") && !wordsStandAt(s, i, "for", "share") {
+	for at := range s {
+		if !wordsStandAt(s, at, "for", "update") && !wordsStandAt(s, at, "for", "share") {
 			continue
 		}
+		s := s[startOfSelect(s, at):at]
 		several := slices.ContainsFunc(s, func(t sqlToken) bool {
 			return !t.quoted && slices.Contains([]string{"join", "union", "group", "distinct", "intersect", "except"}, t.text)
 		})
 		for n := range s {
 			if wordsStandAt(s, n, "from") {
-				from := s[n+1 : i]
+				from := s[n+1:]
 				if end := slices.IndexFunc(
 					from,
 					func(t sqlToken) bool { return t.text == "where" || t.text == "order" },
@@ -354,10 +355,26 @@ func lockOfJoin(s []sqlToken) (out []int) {
 			}
 		}
 		if several {
-			out = append(out, i)
+			out = append(out, at)
 		}
 	}
 	return out
+}
+
+// startOfSelect returns where the query begins that goes on at i: behind the parenthesis that it stands in.
+func startOfSelect(s []sqlToken, i int) int {
+	for depth := 0; i > 0; i-- {
+		switch t := s[i-1]; {
+		case t.quoted:
+		case t.text == ")":
+			depth++
+		case t.text == "(" && depth == 0:
+			return i
+		case t.text == "(":
+			depth--
+		}
+	}
+	return 0
 }
 
 func sessionState(s []sqlToken) []int {
@@ -658,6 +675,7 @@ func TestPortableSQLCanFail(t *testing.T) {
 			`SELECT a.id FROM a JOIN b ON b.id = a.b FOR UPDATE`,
 			`SELECT 1 FROM a, b WHERE a.id = b.id FOR UPDATE`,
 			`SELECT count(*) FROM a GROUP BY b FOR UPDATE`,
+			`SELECT c.id FROM (SELECT a.id FROM a JOIN b ON b.id = a.b FOR UPDATE) c`,
 		},
 		"weak lock":  {`SELECT 1 FROM a WHERE id = $1 FOR SHARE`, `SELECT 1 FROM a FOR NO KEY UPDATE`},
 		"table lock": {`LOCK TABLE a IN EXCLUSIVE MODE`},
@@ -702,6 +720,7 @@ func TestPortableSQLCanFail(t *testing.T) {
 		`SELECT 'a/b', "serial" FROM a -- listen, 1/2`,
 		`/* pg_advisory_lock() */ SELECT max(a), min(b), greatest(c, d) FROM e WHERE f = ANY($1)`,
 		`SELECT id FROM conversations WHERE id = $1 FOR UPDATE`,
+		`SELECT t.id FROM (SELECT id, b FROM turns WHERE id = $1 FOR UPDATE) t LEFT JOIN b ON b.id = t.b`,
 		`UPDATE a SET b = $1, c = 'x' WHERE d IN (SELECT e FROM f)`,
 		`SELECT sum(CASE WHEN role = 'user' THEN 1 ELSE 0 END) FROM m`,
 		`INSERT INTO a (b) VALUES ($1) ON CONFLICT (b) DO UPDATE SET c = excluded.c RETURNING c`,

@@ -68,6 +68,15 @@ const laneSums = `(SELECT day, model, project, currency, CAST(least(sum(calls), 
 		least(sum(cost ORDER BY lane), ` + maxCost + `) AS cost
 	FROM usage_days GROUP BY day, model, project, currency) AS sums`
 
+// The two parts of InsertMessage. A message whose id is taken gets no seq, which the table refuses: so
+// nobody needs to wait for what became of it before the commit is sent.
+const addPendingMessage = `INSERT INTO pending_messages (conversation_id, branch, seq, k)
+		SELECT conversation_id, branch, seq, ` + nowMicros + ` FROM added`
+
+var addMessage = `added AS (INSERT INTO messages (` + sqlstore.StoredColumns + `)
+			VALUES ($1, $2, $3, CASE WHEN EXISTS (SELECT 1 FROM messages WHERE id = $1) THEN NULL ELSE CAST($4 AS BIGINT) END,
+			$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) RETURNING conversation_id, branch, seq)`
+
 // statements are [sqlstore.Statements] of PostgreSQL. Rows of many servers are numbered after they
 // are committed, and what a transaction judges by it locks.
 var statements = sqlstore.Statements{
@@ -77,7 +86,14 @@ var statements = sqlstore.Statements{
 	HoldConversation: `SELECT ` + sqlstore.ConversationColumns + ` FROM conversations WHERE id = $1 FOR UPDATE`,
 	HoldBranch:       `SELECT ` + sqlstore.BranchColumns + ` FROM branches WHERE id = $1 FOR UPDATE`,
 	HoldTurn:         `SELECT ` + sqlstore.TurnColumns + ` FROM turns WHERE id = $1 FOR UPDATE`,
-	HoldModel:        `SELECT model FROM models_learned WHERE model = $1 FOR UPDATE`,
+	ReadHead: `SELECT ` + sqlstore.ColumnsOf("b", sqlstore.BranchColumns) + `, ` + sqlstore.ColumnsOf("t", sqlstore.TurnColumns) + ` FROM conversations c LEFT JOIN branches b ON b.id = c.branch
+		LEFT JOIN turns t ON t.id = c.turn WHERE c.id = $1`,
+	HoldConversationOfTurn: `SELECT ` + sqlstore.ConversationColumns + ` FROM conversations
+		WHERE id = (SELECT conversation_id FROM turns WHERE id = $1) FOR UPDATE`,
+	ReadHeadOfTurn: `SELECT ` + sqlstore.ColumnsOf("t", sqlstore.TurnColumns) + `, ` + sqlstore.ColumnsOf("b", sqlstore.BranchColumns) + `
+		FROM (SELECT ` + sqlstore.TurnColumns + ` FROM turns WHERE id = $1 FOR UPDATE) t
+		LEFT JOIN conversations c ON c.id = t.conversation_id LEFT JOIN branches b ON b.id = c.branch`,
+	HoldModel: `SELECT model FROM models_learned WHERE model = $1 FOR UPDATE`,
 	HoldTexts: `SELECT sha256 FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1)
 		ORDER BY sha256 FOR UPDATE`,
 	HoldArtifact:      `SELECT id FROM artifacts WHERE id = $1 FOR UPDATE`,
@@ -86,10 +102,7 @@ var statements = sqlstore.Statements{
 	HoldVectorState:   `SELECT model FROM vector_state WHERE id = 1 FOR UPDATE`,
 	HoldName:          `INSERT INTO numbers (name, last) VALUES ($1, 0) ON CONFLICT (name) DO UPDATE SET last = numbers.last`,
 
-	InsertMessage: `WITH added AS (INSERT INTO messages (` + sqlstore.StoredColumns + `)
-			SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21
-			WHERE NOT EXISTS (SELECT 1 FROM messages WHERE id = $1) RETURNING conversation_id, branch, seq)
-		INSERT INTO pending_messages (conversation_id, branch, seq, k) SELECT conversation_id, branch, seq, ` + nowMicros + ` FROM added`,
+	InsertMessage: `WITH ` + addMessage + ` ` + addPendingMessage,
 	KeepNumbers: `WITH later AS (DELETE FROM message_runs WHERE branch = $1 AND first_seq >= $2),
 			unnumbered AS (DELETE FROM pending_messages WHERE branch = $1 AND seq >= $2)
 		UPDATE message_runs SET last_n = last_n - (last_seq - $2 + 1), last_seq = $2 - 1
@@ -116,10 +129,10 @@ var statements = sqlstore.Statements{
 	UsageDaysOfModel: `SELECT ` + sqlstore.UsageDayColumns + ` FROM ` + laneSums + ` WHERE day = $1 AND model = $2
 		ORDER BY day, model, project, currency`,
 	AllUsageDays: `SELECT ` + sqlstore.UsageDayColumns + ` FROM ` + laneSums + ` ORDER BY day, model, project, currency`,
-	// The sums of one day, model, project and currency have sixteen rows, so that as many transactions can
-	// add to them at once.
+	// The sums of one day, model, project and currency have as many rows as there are lanes, so that as many
+	// transactions can add to them at once. The lane ($14) is that of the connection.
 	StoreUsageDay: `INSERT INTO usage_days (` + sqlstore.UsageDayColumns + `, lane)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, CAST(floor(random() * 16) AS BIGINT))
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 		ON CONFLICT (day, model, project, currency, lane) DO UPDATE SET
 		calls = least(usage_days.calls + excluded.calls, ` + maxCalls + `),
 		estimated_calls = least(usage_days.estimated_calls + excluded.estimated_calls, ` + maxCalls + `),

@@ -5,8 +5,10 @@ import (
 	sqldriver "database/sql/driver"
 	"encoding/hex"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -25,12 +27,15 @@ type transaction struct {
 	waiting []waitingStatement // not sent yet
 }
 
-// waitingStatement is a statement to be sent. changed, unless it is nil, judges how many rows it
-// changed.
+// waitingStatement is a statement to be sent. each, unless it is nil, gets its rows. changed, unless it
+// is nil, judges how many rows it changed. refused, unless it is nil, is the error if it refuses a message
+// whose id is taken.
 type waitingStatement struct {
 	text    string
 	args    []any
+	each    func(sqlstore.Row) error
 	changed func(rows int64) error
+	refused error
 }
 
 const (
@@ -47,52 +52,87 @@ func (t *transaction) Cache() *sqlstore.RowCache { return nil }
 
 // Query implements [sqlstore.Reader].
 func (t *transaction) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
-	if err := t.queueStatement(query, args, nil); err != nil {
+	if err := t.QueueQuery(ctx, scan, query, args...); err != nil {
 		return err
 	}
-	_, err := t.sendWaiting(ctx, func(row sqlstore.Row) error {
+	_, err := t.sendWaiting(ctx)
+	return err
+}
+
+// QueueQuery implements [sqlstore.Tx].
+func (t *transaction) QueueQuery(_ context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
+	return t.queueStatement(waitingStatement{text: query, each: func(row sqlstore.Row) error {
 		unescapeRow(row)
 		return scan(row)
-	})
-	return err
+	}}, args)
 }
 
 // Exec implements [sqlstore.Tx].
 func (t *transaction) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
-	if err := t.queueStatement(statement, args, nil); err != nil {
+	if err := t.queueStatement(waitingStatement{text: statement}, args); err != nil {
 		return 0, err
 	}
-	return t.sendWaiting(ctx, nil)
+	return t.sendWaiting(ctx)
 }
 
 // Queue implements [sqlstore.Tx].
 func (t *transaction) Queue(_ context.Context, statement string, args ...any) error {
-	return t.queueStatement(statement, args, nil)
+	return t.queueStatement(waitingStatement{text: statement}, args)
 }
 
 // QueueOne implements [sqlstore.Tx].
 func (t *transaction) QueueOne(_ context.Context, missed error, statement string, args ...any) error {
-	return t.queueStatement(statement, args, func(rows int64) error {
+	if statement == statements.InsertMessage {
+		return t.queueStatement(waitingStatement{text: statement, refused: missed}, args)
+	}
+	return t.queueStatement(waitingStatement{text: statement, changed: func(rows int64) error {
 		if rows == 0 {
 			return missed
 		}
 		return nil
-	})
+	}}, args)
+}
+
+// usageLanes is how many rows there are for the sums of a day.
+const usageLanes = 16
+
+// lanesGiven counts the connections that have a lane. It begins by chance, because servers do not know of
+// each other.
+var lanesGiven = func() *atomic.Int64 {
+	n := new(atomic.Int64)
+	n.Store(rand.Int64N(usageLanes))
+	return n
+}()
+
+// lane is the one of this connection. Connections of a server that write at once have one each: with one
+// by chance for each transaction, most would wait for another one.
+func (t *transaction) lane() int64 {
+	const name = "usage lane"
+	known := t.conn.PgConn().CustomData()
+	lane, ok := known[name].(int64)
+	if !ok {
+		lane = lanesGiven.Add(1) % usageLanes
+		known[name] = lane
+	}
+	return lane
 }
 
 // queueStatement leaves a statement to be sent with the next one.
-func (t *transaction) queueStatement(text string, args []any, changed func(int64) error) error {
-	bound, err := bindArgs(args)
-	if err == nil {
-		t.waiting = append(t.waiting, waitingStatement{text, bound, changed})
+func (t *transaction) queueStatement(s waitingStatement, args []any) (err error) {
+	if s.text == statements.StoreUsageDay {
+		args = append(slices.Clip(args), t.lane())
+	}
+	if s.args, err = bindArgs(args); err == nil {
+		t.waiting = append(t.waiting, s)
 	}
 	return err
 }
 
-// sendWaiting runs the statements that wait together, hands on the rows of the last, which are there
-// until each returns, and returns how many rows that changed.
-func (t *transaction) sendWaiting(ctx context.Context, each func(sqlstore.Row) error) (n int64, err error) {
-	all := t.waiting
+// sendWaiting runs the statements that wait together, hands on their rows, which are there until each
+// returns, and returns how many rows the last has changed.
+func (t *transaction) sendWaiting(ctx context.Context) (n int64, err error) {
+	last := len(t.waiting) - 1
+	all := append(mergeStatements(t.waiting[:last]), t.waiting[last])
 	t.waiting = nil
 	if !t.begun {
 		all = append([]waitingStatement{{text: beginStatement}}, all...)
@@ -103,10 +143,9 @@ func (t *transaction) sendWaiting(ctx context.Context, each func(sqlstore.Row) e
 		batch.Queue(s.text, s.args...)
 	}
 	sent := t.conn.SendBatch(ctx, &batch)
-	for i, s := range all {
-		last := i == len(all)-1
-		if last && each != nil {
-			n, err = readRows(sent, each)
+	for _, s := range all {
+		if s.each != nil {
+			n, err = readRows(sent, s.each)
 		} else {
 			var tag pgconn.CommandTag
 			tag, err = sent.Exec()
@@ -115,8 +154,11 @@ func (t *transaction) sendWaiting(ctx context.Context, each func(sqlstore.Row) e
 				err = errRolledBack
 			}
 		}
-		if err == nil && s.changed != nil {
+		switch {
+		case err == nil && s.changed != nil:
 			err = s.changed(n)
+		case s.refused != nil && isRefusedMessage(err):
+			err = s.refused
 		}
 		if err != nil {
 			break
@@ -172,12 +214,12 @@ func (t *transaction) commitWaiting(ctx context.Context) error {
 		return nil
 	}
 	if slices.ContainsFunc(t.waiting, func(s waitingStatement) bool { return s.changed != nil }) {
-		if _, err := t.sendWaiting(ctx, nil); err != nil {
+		if _, err := t.sendWaiting(ctx); err != nil {
 			return t.failUncommitted(ctx, err)
 		}
 	}
 	t.waiting = append(t.waiting, waitingStatement{text: commitStatement})
-	_, err := t.sendWaiting(ctx, nil)
+	_, err := t.sendWaiting(ctx)
 	if err != nil {
 		t.rollBack(ctx)
 	}

@@ -84,6 +84,11 @@ func (t *tx) QueueOne(ctx context.Context, missed error, text string, args ...an
 	return err
 }
 
+// QueueQuery implements [sqlstore.Tx].
+func (t *tx) QueueQuery(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
+	return t.Query(ctx, scan, query, args...)
+}
+
 // prepareOnce returns a prepared statement, and prepares it if it is new.
 func (t *tx) prepareOnce(ctx context.Context, text string) (*statement, error) {
 	t.mu.Lock()
