@@ -23,7 +23,7 @@ func RunIndex(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		"Reset": testReset, "Tend": testTend, "Postings": testPostings, "PostingsOfPrefixes": testPrefixes,
 		"PostingsNarrowed": testNarrowed, "PostingsAtMost": testMost, "PostingsOfLongDocuments": testLong,
 		"PostingsAgree": testAgree,
-		"Lines":         testLines, "LinesOfForks": testLinesOfForks, "Worked": testWorked, "Marks": testMarks,
+		"Lines":         testLines, "LinesOfForks": testLinesOfForks, "Worked": testWorked, "WorkedMoves": testWorkedMoves, "Marks": testMarks,
 		"Located":     testLocated,
 		"IndexPurged": testPurged, "IndexPurgedShared": testPurgedShared, "IndexPurgedBehind": testPurgedBehind,
 		"IndexPurgedNewest": testPurgedNewest,
