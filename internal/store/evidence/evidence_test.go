@@ -256,3 +256,28 @@ func TestChoose(t *testing.T) {
 		t.Errorf("told %v: %+v", seqs, a)
 	}
 }
+
+// A rare proper name in the middle of a sentence is an identifier, in either language. A word with which a sentence
+// begins, a day, a tool that everybody uses, each noun of a German, and one of two names are none.
+func TestFindProperName(t *testing.T) {
+	r := newRig(t)
+	r.talk(scrollback.Conversation{}, "s1", "/shop", "> The Hasselbach quote for a new oven came: 41,200 plus fitting.",
+		"< Ask for 36 months of warranty before you sign.", "> They agreed to 36 months.")
+	r.talk(scrollback.Conversation{}, "s2", "/shop", "> 老郑报的烤箱价格是四万一，保修怎么定？", "< 先要求三十六个月的保修再签字。")
+	r.talk(scrollback.Conversation{}, "s3", "/shop", "> Should the Wednesday market get its own oven, with Postgres behind it?",
+		"< One van is enough: 40 loaves fit in it.")
+	for prompt, want := range map[string]bool{
+		"draft a short mail to Hasselbach about it":                               true,
+		"给老郑写封短信":                                                                 true,
+		"给 Hasselbach 写封短信":                                                       true,
+		"Hasselbach is a nice word, draft a short mail":                           false,
+		"draft a short mail to Hasselbach and Kowalczyk about it":                 false,
+		"draft a short mail for Wednesday":                                        false,
+		"draft a short mail about Postgres":                                       false,
+		"schreib dem Herrn eine Mail, wann die Firma Hasselbach mit dem Ofen ist": false,
+	} {
+		if a := r.find(evidence.Query{Prompt: prompt}); a.Facts.Proper != want {
+			t.Errorf("%s: %+v", prompt, a)
+		}
+	}
+}

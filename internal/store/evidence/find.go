@@ -332,7 +332,8 @@ type heard struct {
 	text   string
 	words  []int
 	weight float64
-	named  bool // an identifier of the prompt stands in it, as it stands there
+	named  bool  // an identifier of the prompt stands in it, as it stands there
+	proper []int // proper names of the prompt that stand in it, too
 }
 
 // readBest reads the best candidates and returns them, the one that fits best first.
@@ -434,7 +435,13 @@ func (f *finding) hear(m scrollback.Message) heard {
 		}
 	}
 	low := strings.ToLower(cut)
-	one.named = slices.ContainsFunc(f.prompt.names, func(name string) bool { return strings.Contains(low, name) })
+	says := func(name string) bool { return strings.Contains(low, name) }
+	one.named = slices.ContainsFunc(f.prompt.names, says)
+	for i, name := range f.prompt.proper {
+		if says(name) {
+			one.proper = append(one.proper, i)
+		}
+	}
 	return one
 }
 
