@@ -281,3 +281,37 @@ func TestFindProperName(t *testing.T) {
 		}
 	}
 }
+
+// What was corrected later, in the same talk or in another one of the place, is told with what corrects it, in the order
+// in which they were said; a question about it and what is said of another thing correct nothing.
+func TestFindCorrected(t *testing.T) {
+	for name, c := range map[string]struct {
+		same, later []string
+		want        string
+	}{
+		"nothing later":    {want: ""},
+		"in the same talk": {same: []string{"> No, the gateway port is 8081 now.", "< Understood, 8081."}, want: "8081"},
+		"in another talk": {later: []string{"> We moved the harbour gateway to port 9000.", "< Changed in gateway.toml."},
+			want: "9000"},
+		"in Chinese":       {later: []string{"> harbour gateway 的 port 改成 9100 了。", "< 好的。"}, want: "9100"},
+		"a question":       {later: []string{"> Is the harbour gateway port no longer open?", "< It is open."}, want: ""},
+		"of another thing": {later: []string{"> The lighthouse is now painted white.", "< Noted in the log."}, want: ""},
+	} {
+		r := newRig(t)
+		r.talk(scrollback.Conversation{}, "s1", "/shop", append([]string{"> Which port does the harbour gateway listen on?",
+			"< The harbour gateway listens on port 8080, behind the proxy."}, c.same...)...)
+		if len(c.later) > 0 {
+			r.talk(scrollback.Conversation{}, "s2", "/shop", c.later...)
+		}
+		a := r.find(evidence.Query{Prompt: "on which port does the harbour gateway listen, do you remember?"})
+		var said []string
+		for _, f := range a.Found {
+			said = append(said, f.Text)
+		}
+		all := strings.Join(said, "\n")
+		if c.want == "" && (!strings.Contains(all, "8080") || strings.Contains(all, "now") || strings.Contains(all, "no longer")) ||
+			c.want != "" && !strings.Contains(all, c.want) || strings.LastIndex(all, c.want) < strings.LastIndex(all, "8080") && c.want != "" {
+			t.Errorf("%s: told %q", name, said)
+		}
+	}
+}

@@ -68,7 +68,8 @@ func (s *Store) Find(ctx context.Context, q Query) (Answer, error) {
 	if speak, out.Why = Judge(best.Facts, Learned()); !speak {
 		return out, nil
 	}
-	if out.Found = best.Choose(Learned(), cmp.Or(q.Most, 2)); len(out.Found) == 0 {
+	out.Found = best.addCorrection(best.Choose(Learned(), cmp.Or(q.Most, 2)), all)
+	if len(out.Found) == 0 {
 		out.Why = "told already, or it says nothing more"
 	}
 	return out, nil
