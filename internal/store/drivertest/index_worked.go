@@ -115,7 +115,8 @@ func testWorked(w *indexHarness) {
 // when they are purged.
 func testWorkedMoves(w *indexHarness) {
 	put := func(c scrollback.Conversation, id, folder string, instead scrollback.ConversationID) {
-		w.wantOK(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "t", ID: id, Conversation: c.ID, Folder: folder}, instead))
+		o := scrollback.Origin{Tool: "t", ID: id, Conversation: c.ID, Folder: folder}
+		w.wantOK(w.Log.PutOrigin(w.ctx, o, instead))
 	}
 	patch := func(c scrollback.Conversation, roots ...string) {
 		_, err := w.Log.PatchConversation(w.ctx, c.ID, 9, func(c *scrollback.Conversation) error {

@@ -74,8 +74,8 @@ var Learned = sync.OnceValue(func() Weights {
 	return out
 })
 
-// properWeight is what a rare proper name counts for, as much as other identifiers. It is no learned feature: in the sets
-// that weights are learned from, too few prompts have one.
+// properWeight is what a rare proper name counts for, as much as other identifiers. It is no learned feature: in the
+// sets that weights are learned from, too few prompts have one.
 const properWeight = 1.2
 
 // Score returns how well a stretch fits, in the scale of the bars.

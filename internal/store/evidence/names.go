@@ -18,7 +18,8 @@ var (
 	titledName = lazyregexp.New(`[老小阿]` + surname + `|` + surname +
 		`\p{Han}{0,2}(经理|老师|博士|律师|主任|医生|大夫|师傅|教授|先生|女士|小姐|太太|会计|院长|校长|厂长)|` + surname + `[总工哥姐叔姨]`)
 	// Languages in which each noun begins with a capital.
-	nounCapitals = lazyregexp.New(`(?i)\b(der|die|das|den|dem|und|ist|nicht|wir|ich|für|mit|auf|ein|eine|einen|wann|wie|warum|haben|wurde)\b`)
+	nounCapitals = lazyregexp.New(`(?i)\b(der|die|das|den|dem|und|ist|nicht|wir|ich|für|mit|auf|ein|eine|einen|wann|` +
+		`wie|warum|haben|wurde)\b`)
 )
 
 const (
