@@ -71,8 +71,8 @@ func (p Place) Join(others ...Place) Place {
 	return p
 }
 
-// Like returns a folder of the place with what is the same one in its other worktrees and clones, and in the places that
-// are one with it: of the top of a repository their tops, of a folder below it the folders of the same path.
+// Like returns a folder of the place with what is the same one in its other worktrees and clones, and in the places
+// that are one with it: of the top of a repository their tops, of a folder below it the folders of the same path.
 func (p Place) Like(folder string) []string {
 	if !filepath.IsAbs(folder) || p.Root == "" {
 		return distinct(folder)

@@ -127,8 +127,11 @@ func testWorkedMoves(w *indexHarness) {
 	}
 	in := func(folders ...string) driver.FolderQuery { return driver.FolderQuery{Folders: folders} }
 	early := addWithTexts(w, scrollback.Conversation{Roots: []string{}}, "one", "two", "three")
-	agent := addWithTexts(w, scrollback.Conversation{Roots: []string{}, AgentOf: &scrollback.AgentRef{ID: early.ID}}, "one")
-	deep := addWithTexts(w, scrollback.Conversation{Roots: []string{}, AgentOf: &scrollback.AgentRef{ID: agent.ID}}, "one")
+	worker := func(of scrollback.Conversation) scrollback.Conversation {
+		return addWithTexts(w, scrollback.Conversation{Roots: []string{}, AgentOf: &scrollback.AgentRef{ID: of.ID}}, "one")
+	}
+	agent := worker(early)
+	deep := worker(agent)
 	own := addWithTexts(w, scrollback.Conversation{Roots: []string{"/a", "/b"}}, "one", "two")
 	wantWorked(w, in("/a"), own)
 	put(early, "1", "/a", "")

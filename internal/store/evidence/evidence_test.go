@@ -282,8 +282,8 @@ func TestFindProperName(t *testing.T) {
 	}
 }
 
-// What was corrected later, in the same talk or in another one of the place, is told with what corrects it, in the order
-// in which they were said; a question about it and what is said of another thing correct nothing.
+// What was corrected later, in the same talk or in another one of the place, is told with what corrects it, in the
+// order in which they were said; a question about it and what is said of another thing correct nothing.
 func TestFindCorrected(t *testing.T) {
 	for name, c := range map[string]struct {
 		same, later []string
