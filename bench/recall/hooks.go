@@ -32,6 +32,11 @@ var (
 	hooksLastEnglish string
 	//go:embed texts/hooks.last.zh.txt
 	hooksLastChinese string
+	// By a fourth: prompts that name somebody or something; nothing is learned from these either.
+	//go:embed texts/hooks.names.en.txt
+	hooksNamesEnglish string
+	//go:embed texts/hooks.names.zh.txt
+	hooksNamesChinese string
 )
 
 // hookTalk is a session that was held in a folder.
@@ -114,6 +119,8 @@ var hookSets = []struct {
 	{"Chinese, held", hooksHeldChinese, true},
 	{"English, last", hooksLastEnglish, false},
 	{"Chinese, last", hooksLastChinese, false},
+	{"English, names", hooksNamesEnglish, false},
+	{"Chinese, names", hooksNamesChinese, false},
 }
 
 // measureHooks gives each prompt as the first of a new session and looks what is told. wrong gets a line for each

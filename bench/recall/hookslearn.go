@@ -152,7 +152,7 @@ func scoreHooks(lessons []*hookLesson) (out []hookScore) {
 			one := hookScore{l, math.Inf(-1), l.isRight(w), w}
 			if len(l.fits) > 0 {
 				if may, _ := evidence.Judge(l.fits[0].Facts, w); may && len(l.fits[0].Choose(w, 2)) > 0 {
-					one.score = w.Score(evidence.Speak, l.fits[0].Facts.Features)
+					one.score = l.fits[0].Facts.Score(w)
 				}
 			}
 			out = append(out, one)

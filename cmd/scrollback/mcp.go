@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	places "github.com/scrollback-ai/scrollback/internal/place/known"
 	"github.com/scrollback-ai/scrollback/internal/server/mcpapi"
 )
 
@@ -52,8 +53,15 @@ func (c *mcpCmd) Run(g *globals) error {
 		}
 		return mcpapi.Serve(g.ctx, mcpapi.New(a.View,
 			mcpapi.Options{Version: programVersion(), Conversation: only, Folder: folder,
-				Roots: roots, Started: started, Scope: c.RecallScope, Log: g.newLogger()}), g.stdin, g.stdout)
+				Roots: roots, Started: started, Scope: c.RecallScope, Log: g.newLogger(),
+				Place: listPlace(folder)}), g.stdin, g.stdout)
 	})
+}
+
+// listPlace returns what returns a folder with what is the same place of work, by what the data folder knows of places
+// at that moment.
+func listPlace(dataFolder string) func(folder string) []string {
+	return func(folder string) []string { return places.Open(dataFolder).Find(folder).Like(folder) }
 }
 
 // startFolder returns the folder that the program was started in, as agents start it where they work;

@@ -71,6 +71,27 @@ func (p Place) Join(others ...Place) Place {
 	return p
 }
 
+// Like returns a folder of the place with what is the same one in its other worktrees and clones, and in the places
+// that are one with it: of the top of a repository their tops, of a folder below it the folders of the same path.
+func (p Place) Like(folder string) []string {
+	if !filepath.IsAbs(folder) || p.Root == "" {
+		return distinct(folder)
+	}
+	below, err := filepath.Rel(p.Root, resolve(filepath.Clean(folder)))
+	if err != nil || !filepath.IsLocal(below) {
+		return distinct(folder)
+	}
+	out := []string{folder}
+	for _, top := range p.Folders {
+		if below == "." {
+			out = append(out, top)
+		} else if top != p.Repository.Folder() { // which is no folder
+			out = append(out, filepath.Join(top, below))
+		}
+	}
+	return distinct(out...)
+}
+
 // KnownAs returns the place, which is known on other machines too.
 func (p Place) KnownAs(r Repository) Place {
 	if at := r.Folder(); at != "" {

@@ -129,3 +129,19 @@ func TestLinkedRepository(t *testing.T) {
 		t.Errorf("found %+v", here)
 	}
 }
+
+// A folder of a repository is the same one in its worktrees and in what was joined; elsewhere it is only itself.
+func TestLike(t *testing.T) {
+	repo := Place{Root: "/work/shop", Common: "/work/shop/.git", Folders: []string{"/work/shop", "/work/shop-fix"}}
+	joined := repo.Join(Place{Root: "/old/shop", Folders: []string{"/old/shop"}})
+	for folder, want := range map[string][]string{
+		"/work/shop":     {"/work/shop", "/work/shop-fix", "/old/shop"},
+		"/work/shop/src": {"/work/shop/src", "/work/shop-fix/src", "/old/shop/src"},
+		"/elsewhere":     {"/elsewhere"},
+		"relative":       {"relative"},
+	} {
+		if got := joined.Like(folder); !slices.Equal(got, want) {
+			t.Errorf("%s is like %q, want %q", folder, got, want)
+		}
+	}
+}

@@ -65,6 +65,9 @@ type Options struct {
 
 	Started func(url string) // called once it listens; may be nil
 
+	// Place returns a folder with what is the same place of work, for MCP. May be nil.
+	Place func(folder string) []string
+
 	// Data says which data is served, and nothing else about it: /healthz tells it to this machine. May be empty.
 	Data string
 
@@ -246,7 +249,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 			Counted: o.Rate != (scrollback.Rate{})})
 	}
 	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.CallerOf(ctx)) },
-		mcpapi.Options{Version: o.Version, Log: o.Log}))
+		mcpapi.Options{Version: o.Version, Log: o.Log, Place: o.Place}))
 	mux.Handle("/", webui.Handler(o.Images))
 	(&health{probe: e.Ready, version: o.Version, data: o.Data, ending: o.ending}).mountHealth(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,8 @@ type requestSender struct {
 	*recall.Reader
 	view   *engine.View
 	ground recall.WorkPlace
-	only   bool // a list has only what was worked on in the ground's folders
+	place  func(folder string) []string // what is the same place of work; nil: nothing else
+	only   bool                         // a list has only what was worked on in the ground's folders
 }
 
 // isBounded reports whether there is more than the asker may see.
@@ -33,13 +35,16 @@ func (a requestSender) isBounded() bool {
 
 // findSender returns the sender of a request of a session, or of one that names its folder.
 func (f *mcpFace) findSender(ctx context.Context, s *mcp.ServerSession) (requestSender, error) {
-	a := requestSender{view: f.as(ctx)}
+	a := requestSender{view: f.as(ctx), place: f.place}
 	if a.Reader = a.view.Recall(); f.only != "" {
 		return a, nil
 	}
 	a.ground = recall.WorkPlace{Folders: f.clientFolders(ctx, s), Scope: f.scope}
 	if len(a.ground.Folders) == 0 {
 		a.ground.Folders = f.started
+	}
+	if !a.isBounded() {
+		a.ground.Folders = a.withPlaces(a.ground.Folders)
 	}
 	var err error
 	a.Reader, err = a.WithPlace(ctx, a.ground)
@@ -54,10 +59,26 @@ func (a requestSender) atFolder(folder string) (requestSender, error) {
 	}
 	name, err := recall.NormalizeFolder(folder)
 	if err == nil {
-		a.ground.Folders = folderForms(name)
+		a.ground.Folders = a.withPlaces(folderForms(name))
 		a.Reader, err = a.WithFolders(a.ground.Folders)
 	}
 	return a, err
+}
+
+// withPlaces returns folders with what is the same place of work as they are.
+func (a requestSender) withPlaces(folders []string) []string {
+	if a.place == nil {
+		return folders
+	}
+	out := slices.Clone(folders)
+	for _, f := range folders {
+		for _, same := range a.place(f) {
+			if same, err := recall.NormalizeFolder(same); err == nil && !slices.Contains(out, same) {
+				out = append(out, same)
+			}
+		}
+	}
+	return out
 }
 
 // clientFolders returns where the client of a session works: as the server was started, or else as the

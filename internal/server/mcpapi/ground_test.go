@@ -183,6 +183,41 @@ func TestFolderOverLink(t *testing.T) {
 	}
 }
 
+// A folder that is named finds what was said in the same place of work elsewhere, but no more than the client sees.
+func TestFolderOfJoinedPlace(t *testing.T) {
+	r, ids := folders(t)
+	place := func(folder string) []string {
+		if folder == "/new/app" || folder == "/src/app" {
+			return []string{folder, "/src/app", "/srv"}
+		}
+		return []string{folder}
+	}
+	list := func(o mcpapi.Options, folder string) (out []scrollback.ConversationID) {
+		t.Helper()
+		var got struct {
+			Conversations []struct{ ID scrollback.ConversationID }
+		}
+		called(t, connected(t, r.View, o), "context_conversations", map[string]any{"folder": folder}, &got)
+		for _, c := range got.Conversations {
+			out = append(out, c.ID)
+		}
+		slices.Sort(out)
+		return out
+	}
+	all := []scrollback.ConversationID{ids["app"], ids["cmd"], ids["far"]}
+	slices.Sort(all)
+	if got := list(mcpapi.Options{Place: place}, "/new/app"); !slices.Equal(got, all) {
+		t.Errorf("in a joined place: %v", got)
+	}
+	if got := list(mcpapi.Options{}, "/new/app"); len(got) > 0 {
+		t.Errorf("in a folder by itself: %v", got)
+	}
+	bounded := mcpapi.Options{Place: place, Roots: []string{"/src/app"}, Scope: recall.ScopeFolder}
+	if got := list(bounded, "/src/app"); slices.Contains(got, ids["far"]) || len(got) != 2 {
+		t.Errorf("a client that sees its folder alone: %v", got)
+	}
+}
+
 // The folder's conversations are listed first, or alone; pages of any size join.
 func TestListBeginsInFolder(t *testing.T) {
 	r, ids := folders(t)

@@ -35,6 +35,10 @@ type Options struct {
 	Started      string                    // folder in which clients work that say nothing of it, absolute; may be empty
 	Scope        string                    // how far a client sees from there: [recall.ScopeFolder], project or all
 	Log          *slog.Logger
+
+	// Place returns a folder with what is the same place of work; nil: with nothing else. It widens what comes first and
+	// what a named folder finds, never how far a client sees.
+	Place func(folder string) []string
 }
 
 type mcpFace struct {
@@ -48,6 +52,7 @@ type mcpFace struct {
 	scope   string
 	asks    bool     // clients can be asked where they work
 	known   sync.Map // where they do, by their sessions
+	place   func(folder string) []string
 }
 
 // New makes a server for the caller of a view.
@@ -61,6 +66,7 @@ func newServer(f *mcpFace, o Options) *mcp.Server {
 	f.folder = o.Folder
 	f.log = o.Log
 	f.scope = o.Scope
+	f.place = o.Place
 	for _, r := range o.Roots {
 		f.roots = append(f.roots, folderForms(r)...)
 	}

@@ -24,6 +24,7 @@ func RunIndex(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		"PostingsNarrowed": testNarrowed, "PostingsAtMost": testMost, "PostingsOfLongDocuments": testLong,
 		"PostingsAgree": testAgree,
 		"Lines":         testLines, "LinesOfForks": testLinesOfForks, "Worked": testWorked, "Marks": testMarks,
+		"WorkedMoves": testWorkedMoves,
 		"Located":     testLocated,
 		"IndexPurged": testPurged, "IndexPurgedShared": testPurgedShared, "IndexPurgedBehind": testPurgedBehind,
 		"IndexPurgedNewest": testPurgedNewest,

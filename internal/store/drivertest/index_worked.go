@@ -104,9 +104,67 @@ func testWorked(w *indexHarness) {
 	wantWorked(w, driver.FolderQuery{Folders: []string{`C:\Users`}}, windows)
 	wantWorked(w, driver.FolderQuery{Folders: []string{`C:\users`, "/nowhere"}})
 	wantWorked(w, driver.FolderQuery{})
+	wantWorked(w, driver.FolderQuery{Folders: []string{"/src/app", "/src/other"}}, brought, below, rooted, agents, deep)
 	all, err := w.Index.FindWorkedBranches(w.ctx, driver.FolderQuery{Folders: []string{""}, Projects: []string{"two"}})
 	w.wantOK(err)
 	w.wantSame("of all of a disk", 1, len(all))
+}
+
+// testWorkedMoves: conversations are found where they are worked on now, with those that work for them: when an origin
+// names another folder or goes to another conversation, when folders of their own change, when a branch is added, and
+// when they are purged.
+func testWorkedMoves(w *indexHarness) {
+	put := func(c scrollback.Conversation, id, folder string, instead scrollback.ConversationID) {
+		o := scrollback.Origin{Tool: "t", ID: id, Conversation: c.ID, Folder: folder}
+		w.wantOK(w.Log.PutOrigin(w.ctx, o, instead))
+	}
+	patch := func(c scrollback.Conversation, roots ...string) {
+		_, err := w.Log.PatchConversation(w.ctx, c.ID, 9, func(c *scrollback.Conversation) error {
+			c.Roots = append([]string{}, roots...)
+			return nil
+		})
+		w.wantOK(err)
+	}
+	in := func(folders ...string) driver.FolderQuery { return driver.FolderQuery{Folders: folders} }
+	early := addWithTexts(w, scrollback.Conversation{Roots: []string{}}, "one", "two", "three")
+	worker := func(of scrollback.Conversation) scrollback.Conversation {
+		return addWithTexts(w, scrollback.Conversation{Roots: []string{}, AgentOf: &scrollback.AgentRef{ID: of.ID}}, "one")
+	}
+	agent := worker(early)
+	deep := worker(agent)
+	own := addWithTexts(w, scrollback.Conversation{Roots: []string{"/a", "/b"}}, "one", "two")
+	wantWorked(w, in("/a"), own)
+	put(early, "1", "/a", "")
+	put(early, "2", "/a/below", "")
+	wantWorked(w, in("/a"), early, agent, deep, own)
+	put(early, "1", "/c", "") // it stays by the other one
+	wantWorked(w, in("/a"), early, agent, deep, own)
+	wantWorked(w, in("/c"), early, agent, deep)
+	put(own, "2", "/c", early.ID)
+	wantWorked(w, in("/a"), own)
+	wantWorked(w, in("/c"), early, agent, deep, own)
+	patch(own, "/b")
+	wantWorked(w, in("/a"))
+	wantWorked(w, in("/b"), own)
+	patch(early, "/b/more")
+	patch(own)
+	wantWorked(w, in("/b"), early, agent, deep)
+	wantWorked(w, in("/c"), early, agent, deep, own)
+	for range 70 { // they need more than one row
+		addWithTexts(w, scrollback.Conversation{Roots: []string{"/many"}})
+	}
+	many, err := w.Index.ListWorkedNumbers(w.ctx, in("/many"))
+	w.wantOK(err)
+	w.wantSame("many", 70, len(many))
+	_, err = w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: agent.ID, Now: 9, Limit: 100})
+	w.wantOK(err)
+	got, err := w.Index.ListWorkedNumbers(w.ctx, in("/c"))
+	w.wantOK(err)
+	found, err := w.Index.FindWorkedBranches(w.ctx, in("/c"))
+	w.wantOK(err)
+	live, err := w.Index.FindBranches(w.ctx, driver.IndexedBranchQuery{Numbers: got})
+	w.wantOK(err)
+	w.wantSame("of a purged conversation", len(found), len(live))
 }
 
 // messageAt returns a message of a conversation's first branch.

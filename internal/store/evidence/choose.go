@@ -47,7 +47,7 @@ func (s *Stretch) listMessages() []Message {
 	}
 	for i := max(0, anchor-before); i <= min(len(s.messages)-1, anchor+after); i++ {
 		m := s.messages[i]
-		if s.Facts.Long && !m.named || !s.f.saysMore(m) {
+		if s.Facts.Long && !m.named && len(m.proper) == 0 || !s.f.saysMore(m) {
 			continue
 		}
 		found := Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: s.tool, Role: m.Role,

@@ -69,19 +69,27 @@ type Found struct {
 	Kind         string // todo or kept, or empty
 }
 
-// scope are the branches of what was worked on in a place, by number. Whether a conversation may speak is asked of
-// the few that are read.
-type scope map[int64]bool
+// scope are the branches of what was worked on in a place. Whether a conversation may speak is asked of the few that
+// are read.
+type scope struct {
+	bits  []uint64 // by number
+	count int
+}
+
+// has reports whether a branch is in the scope.
+func (s *scope) has(number int64) bool {
+	return number>>6 < int64(len(s.bits)) && s.bits[number>>6]>>(number&63)&1 == 1
+}
 
 // listScope lists the branches of a place.
 func (s *Store) listScope(ctx context.Context, p Place) (scope, error) {
 	numbers, err := s.d.Index.ListWorkedNumbers(ctx, driver.FolderQuery{Folders: p.Folders})
-	if err != nil {
-		return nil, err
+	if err != nil || len(numbers) == 0 {
+		return scope{}, err
 	}
-	out := make(scope, len(numbers))
+	out := scope{bits: make([]uint64, numbers[len(numbers)-1]>>6+1), count: len(numbers)}
 	for _, n := range numbers {
-		out[n] = true
+		out.bits[n>>6] |= 1 << (n & 63)
 	}
 	return out, nil
 }

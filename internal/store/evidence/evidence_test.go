@@ -256,3 +256,65 @@ func TestChoose(t *testing.T) {
 		t.Errorf("told %v: %+v", seqs, a)
 	}
 }
+
+// A rare proper name in the middle of a sentence is an identifier, in either language. A word with which a sentence
+// begins, a day, a tool that everybody uses, each noun of a German, and one of two names are none.
+func TestFindProperName(t *testing.T) {
+	r := newRig(t)
+	r.talk(scrollback.Conversation{}, "s1", "/shop", "> The Hasselbach quote for a new oven came: 41,200 plus fitting.",
+		"< Ask for 36 months of warranty before you sign.", "> They agreed to 36 months.")
+	r.talk(scrollback.Conversation{}, "s2", "/shop", "> 老郑报的烤箱价格是四万一，保修怎么定？", "< 先要求三十六个月的保修再签字。")
+	r.talk(scrollback.Conversation{}, "s3", "/shop", "> Should the Wednesday market get its own oven, with Postgres behind it?",
+		"< One van is enough: 40 loaves fit in it.")
+	for prompt, want := range map[string]bool{
+		"draft a short mail to Hasselbach about it":                               true,
+		"给老郑写封短信":                                                                 true,
+		"给 Hasselbach 写封短信":                                                       true,
+		"Hasselbach is a nice word, draft a short mail":                           false,
+		"draft a short mail to Hasselbach and Kowalczyk about it":                 false,
+		"draft a short mail for Wednesday":                                        false,
+		"draft a short mail about Postgres":                                       false,
+		"schreib dem Herrn eine Mail, wann die Firma Hasselbach mit dem Ofen ist": false,
+	} {
+		if a := r.find(evidence.Query{Prompt: prompt}); a.Facts.Proper != want {
+			t.Errorf("%s: %+v", prompt, a)
+		}
+	}
+}
+
+// What was corrected later, in the same talk or in another one of the place, is told with what corrects it, in the
+// order in which they were said; a question about it and what is said of another thing correct nothing.
+func TestFindCorrected(t *testing.T) {
+	for name, c := range map[string]struct {
+		same, later []string
+		want        string
+	}{
+		"nothing later":    {want: ""},
+		"in the same talk": {same: []string{"> No, the gateway port is 8081 now.", "< Understood, 8081."}, want: "8081"},
+		"in another talk": {later: []string{"> We moved the harbour gateway to port 9000.", "< Changed in gateway.toml."},
+			want: "9000"},
+		"in Chinese":       {later: []string{"> harbour gateway 的 port 改成 9100 了。", "< 好的。"}, want: "9100"},
+		"a question":       {later: []string{"> Is the harbour gateway port no longer open?", "< It is open."}, want: ""},
+		"of another thing": {later: []string{"> The lighthouse is now painted white.", "< Noted in the log."}, want: ""},
+	} {
+		r := newRig(t)
+		r.talk(scrollback.Conversation{}, "s1", "/shop", append([]string{"> Which port does the harbour gateway listen on?",
+			"< The harbour gateway listens on port 8080, behind the proxy."}, c.same...)...)
+		if len(c.later) > 0 {
+			r.talk(scrollback.Conversation{}, "s2", "/shop", c.later...)
+		}
+		a := r.find(evidence.Query{Prompt: "on which port does the harbour gateway listen, do you remember?"})
+		var said []string
+		for _, f := range a.Found {
+			said = append(said, f.Text)
+		}
+		all := strings.Join(said, "\n")
+		good := strings.Contains(all, "8080") && !strings.Contains(all, "now") && !strings.Contains(all, "no longer")
+		if c.want != "" {
+			good = strings.LastIndex(all, c.want) > strings.LastIndex(all, "8080")
+		}
+		if !good {
+			t.Errorf("%s: told %q", name, said)
+		}
+	}
+}

@@ -68,7 +68,8 @@ func (s *Store) Find(ctx context.Context, q Query) (Answer, error) {
 	if speak, out.Why = Judge(best.Facts, Learned()); !speak {
 		return out, nil
 	}
-	if out.Found = best.Choose(Learned(), cmp.Or(q.Most, 2)); len(out.Found) == 0 {
+	out.Found = best.addCorrection(best.Choose(Learned(), cmp.Or(q.Most, 2)), all)
+	if len(out.Found) == 0 {
 		out.Why = "told already, or it says nothing more"
 	}
 	return out, nil
@@ -83,7 +84,7 @@ func (s *Store) Consider(ctx context.Context, q Query) ([]*Stretch, error) {
 func (s *Store) consider(ctx context.Context, p prompt, q Query) ([]*Stretch, error) {
 	f := &finding{store: s, prompt: p, told: q.Told}
 	var err error
-	if f.in, err = s.listScope(ctx, q.Place); err != nil || len(f.in) == 0 {
+	if f.in, err = s.listScope(ctx, q.Place); err != nil || f.in.count == 0 {
 		return nil, err
 	}
 	if f.may, err = s.newAdmission(ctx, q.Place, q.Session); err != nil {
@@ -103,15 +104,16 @@ type finding struct {
 	may    *admission
 	told   map[Seen]bool
 
-	look    lookup
-	weights []float64 // by word: how few conversations of the store have it
-	here    []float64 // by word: how few of the place
-	total   float64   // of all weights
-	rare    []bool    // by word: few conversations have it
-	unseen  float64   // of those that nobody wrote
-	away    float64   // how much more of the weight a conversation of another place has than any of this one
-	found   []candidate
-	finder  terms.Finder
+	look     lookup
+	branches []branchWords // by number
+	weights  []float64     // by word: how few conversations of the store have it
+	here     []float64     // by word: how few of the place
+	total    float64       // of all weights
+	rare     []bool        // by word: few conversations have it
+	unseen   float64       // of those that nobody wrote
+	away     float64       // how much more of the weight a conversation of another place has than any of this one
+	found    []candidate
+	finder   terms.Finder
 }
 
 // lookup reads marks and messages at places.
@@ -140,22 +142,25 @@ func (f *finding) readPostings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all := len(f.in)
+	all := f.in.count
 	for _, p := range postings {
 		if n := len(p.Places); n > 0 {
 			all = max(all, int(p.Places[n-1].Branch()))
 		}
 	}
-	f.findStretches(f.weighWords(postings, all, int64(common)))
+	f.weighWords(postings, all, int64(common))
+	f.findStretches(f.listHits(postings))
 	return nil
 }
 
-// weighWords weighs each word by how many of all conversations have it, and of those of the place, and returns where
-// the words stand in the place. One that more than common messages have weighs nothing.
-func (f *finding) weighWords(postings []driver.Postings, all int, common int64) (hits []wordHit) {
+// weighWords weighs each word by how many of all conversations have it, and of those of the place. One that more than
+// common messages have weighs nothing.
+func (f *finding) weighWords(postings []driver.Postings, all int, common int64) {
 	fits := map[int64]float64{} // by branch, the weight of its rare words
+	f.branches = make([]branchWords, all+1)
+	var list []int64 // the branches of a word
 	for i, w := range f.prompt.words {
-		branches := map[int64]bool{}
+		list = list[:0]
 		inPlace := 0
 		factor := 1.0
 		if w.plain {
@@ -165,32 +170,36 @@ func (f *finding) weighWords(postings []driver.Postings, all int, common int64) 
 			if postings[t].Holding > common {
 				factor = 0
 			}
+			before := int64(-1)
 			for _, p := range postings[t].Places {
 				number := p.Branch()
-				if f.in[number] {
-					hits = append(hits, wordHit{p, i})
-				}
-				if branches[number] {
+				if number == before || f.branches[number].last == i+1 {
 					continue
 				}
-				branches[number] = true
-				if f.in[number] {
+				before = number
+				f.branches[number].last = i + 1
+				list = append(list, number)
+				if f.in.has(number) {
 					inPlace++
 				}
 			}
 		}
-		here := factor * weigh(inPlace, len(f.in))
-		weight := factor * weigh(len(branches), all)
-		if len(branches) == 0 {
+		here := factor * weigh(inPlace, f.in.count)
+		weight := factor * weigh(len(list), all)
+		if len(list) == 0 {
 			weight *= unseen(w)
 			f.unseen += weight
 		}
-		if len(branches) <= fewBranches {
-			for number := range branches {
+		if len(list) <= fewBranches {
+			for _, number := range list {
 				fits[number] += weight
 			}
 		}
-		f.rare = append(f.rare, len(branches) > 0 && len(branches) <= max(leastRarity, all/rareShare))
+		for _, number := range list {
+			f.branches[number].whole += weight
+			f.branches[number].most = max(f.branches[number].most, weight)
+		}
+		f.rare = append(f.rare, len(list) > 0 && len(list) <= max(leastRarity, all/rareShare))
 		f.weights = append(f.weights, weight)
 		f.here = append(f.here, here)
 		f.total += weight
@@ -198,13 +207,52 @@ func (f *finding) weighWords(postings []driver.Postings, all int, common int64) 
 	here := 0.0
 	elsewhere := 0.0
 	for number, fit := range fits {
-		if f.in[number] {
+		if f.in.has(number) {
 			here = max(here, fit)
 		} else {
 			elsewhere = max(elsewhere, fit)
 		}
 	}
 	f.away = elsewhere - here
+}
+
+// branchWords are the words of a prompt that a branch has: the last one that was counted, their weight, and that of the
+// heaviest.
+type branchWords struct {
+	last        int
+	whole, most float64
+}
+
+// listHits lists where words stand in those branches of the place that may be among the best: each scores at least with
+// its heaviest word, and at most with all of its words near each other.
+func (f *finding) listHits(postings []driver.Postings) (hits []wordHit) {
+	least := make([]float64, considered) // of the best, ascending
+	for number, b := range f.branches {
+		if b.last == 0 || !f.in.has(int64(number)) {
+			continue
+		}
+		if at := b.most + wholeShare*b.whole; at > least[0] {
+			least[0] = at
+			for i := 1; i < considered && least[i-1] > least[i]; i++ {
+				least[i-1], least[i] = least[i], least[i-1]
+			}
+		}
+	}
+	for i, w := range f.prompt.words {
+		for _, t := range w.terms {
+			may := false
+			before := int64(-1)
+			for _, p := range postings[t].Places {
+				if number := p.Branch(); number != before {
+					before = number
+					may = f.in.has(number) && (1+wholeShare)*f.branches[number].whole+tiny >= least[0]
+				}
+				if may {
+					hits = append(hits, wordHit{p, i})
+				}
+			}
+		}
+	}
 	return hits
 }
 
@@ -285,7 +333,8 @@ type heard struct {
 	text   string
 	words  []int
 	weight float64
-	named  bool // an identifier of the prompt stands in it, as it stands there
+	named  bool  // an identifier of the prompt stands in it, as it stands there
+	proper []int // proper names of the prompt that stand in it, too
 }
 
 // readBest reads the best candidates and returns them, the one that fits best first.
@@ -387,7 +436,13 @@ func (f *finding) hear(m scrollback.Message) heard {
 		}
 	}
 	low := strings.ToLower(cut)
-	one.named = slices.ContainsFunc(f.prompt.names, func(name string) bool { return strings.Contains(low, name) })
+	says := func(name string) bool { return strings.Contains(low, name) }
+	one.named = slices.ContainsFunc(f.prompt.names, says)
+	for i, name := range f.prompt.proper {
+		if says(name) {
+			one.proper = append(one.proper, i)
+		}
+	}
 	return one
 }
 

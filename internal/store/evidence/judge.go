@@ -14,7 +14,8 @@ import (
 
 // Facts are what is known about how well a stretch of a conversation fits a prompt.
 type Facts struct {
-	Identifier bool // a rare identifier of the prompt stands in it
+	Identifier bool // a rare identifier of the prompt stands in it, or a rare proper name
+	Proper     bool // of the two, only a proper name does
 	Long       bool // the conversation has very many messages
 	Dense      bool // the prompt is in a script without spaces
 	Together   int  // informative words near each other
@@ -73,6 +74,15 @@ var Learned = sync.OnceValue(func() Weights {
 	return out
 })
 
+// properWeight is what a rare proper name counts for, as much as other identifiers. It is no learned feature: in the
+// sets that weights are learned from, too few prompts have one.
+const properWeight = 1.2
+
+// Score returns how well a stretch fits, in the scale of the bars.
+func (f Facts) Score(w Weights) float64 {
+	return w.Score(Speak, f.Features) + properWeight*oneIf(f.Proper)
+}
+
 // Judge reports whether to speak, and why or why not. Two words that say something must be near each other, or a rare
 // identifier: one word alone says nothing.
 func Judge(f Facts, w Weights) (speak bool, why string) {
@@ -85,7 +95,7 @@ func Judge(f Facts, w Weights) (speak bool, why string) {
 		return false, "the conversation is long"
 	case f.Together < 2 && !f.Identifier:
 		return false, "too few words fit"
-	case w.Score(Speak, f.Features) < bar:
+	case f.Score(w) < bar:
 		return false, "it does not fit well enough"
 	case f.Identifier:
 		return true, "a rare name fits"
@@ -120,15 +130,26 @@ func (f *finding) weighFacts(s *Stretch, covered map[int]bool) Facts {
 	out.Together = f.countInformative(matched)
 	asked := 0.0
 	answered := 0.0
+	identifier := false
+	proper := false
+	said := map[int]bool{} // proper names: what has only some of them is about somebody else
 	for _, m := range s.messages {
 		if m.Role == scrollback.RoleUser {
 			asked = max(asked, m.weight)
 		} else {
 			answered = max(answered, m.weight)
 		}
-		out.Identifier = out.Identifier || m.named &&
+		identifier = identifier || m.named &&
 			slices.ContainsFunc(m.words, func(w int) bool { return p.words[w].name != "" && f.rare[w] })
+		for _, i := range m.proper {
+			said[i] = true
+		}
+		proper = proper || len(m.proper) > 0 &&
+			slices.ContainsFunc(m.words, func(w int) bool { return p.words[w].proper && f.rare[w] })
 	}
+	proper = proper && len(said) == len(p.proper)
+	out.Identifier = identifier || proper
+	out.Proper = proper && !identifier
 	total := max(f.total, tiny)
 	coveredHere := out.here / max(allHere, tiny)
 	order := oneIf(p.tone == Order)
@@ -140,7 +161,7 @@ func (f *finding) weighFacts(s *Stretch, covered map[int]bool) Facts {
 		{"rarest", rarities[0]}, // of the words that fit
 		{"second rarest", rarities[1]},
 		{"together", math.Log1p(float64(out.Together))},
-		{"identifier", oneIf(out.Identifier)},
+		{"identifier", oneIf(identifier)},
 		{"asked", asked},                             // the most weight in one message of a person
 		{"answered", answered},                       // and of a model
 		{"unseen", f.unseen / total},                 // share of words that nobody wrote anywhere

@@ -29,6 +29,8 @@ type prompt struct {
 	words []promptWord
 	terms []string // of all words, each once
 	names []string // what looks like an identifier, in lower case as it stands in the prompt
+	// proper names of people, products and projects, in lower case
+	proper []string
 }
 
 // promptWord is a word of a prompt with all terms that stand for it.
@@ -39,6 +41,7 @@ type promptWord struct {
 	follows bool
 	plain   bool   // work is spoken of in it, whatever the work is
 	name    string // the identifier that it is part of; empty if of none
+	proper  bool   // it is part of a proper name
 }
 
 // askingPhrases are words about the asking and not about what is asked. Phrases stand before those that they contain.
@@ -138,12 +141,19 @@ func readPrompt(text string) prompt {
 			partOf[t] = name
 		}
 	}
+	p.proper = findNames(said)
+	named := map[string]bool{}
+	for _, name := range p.proper {
+		for _, t := range terms.SplitTerms(name) {
+			named[t] = true
+		}
+	}
 	q := terms.ParseQuery(words().phrases.Replace(strings.Map(unquoted, terms.FoldText(said))))
 	number := map[string]int{}
 	before := "" // the word before, if it is counted
 	for i, word := range q.Any[:q.Words] {
 		first, _ := utf8.DecodeRuneInString(word)
-		w := promptWord{dense: terms.IsDense(first), name: partOf[word]}
+		w := promptWord{dense: terms.IsDense(first), name: partOf[word], proper: named[word]}
 		if words().asking[word] && w.name == "" || w.dense && strings.HasSuffix(word, "*") {
 			before = ""
 			continue

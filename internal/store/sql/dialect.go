@@ -121,6 +121,9 @@ type Statements struct {
 	// it is the current branch, and when its newest message was stored. BranchesWorkedOn reads
 	// the numbers of all their branches, some of them twice, in texts with commas.
 	LinesWorkedOn, BranchesWorkedOn string
+	// WorkedParts are parts of index_worked with their bits as one text, which may be empty; it is empty itself in a
+	// database that keeps none, and reads BranchesWorkedOn.
+	WorkedParts string
 	// ListedIDs are the ids of listed as one JSON list, which may be empty.
 	ListedIDs string
 	// LastBlocks reads in each segment of the index the block that term $1 is in, if it is there:

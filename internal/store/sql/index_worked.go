@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"maps"
+	mathbits "math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +37,10 @@ func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([
 // ListWorkedNumbers implements [driver.Index].
 func (db index) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]int64, error) {
 	const op = "sqlstore.ListWorkedNumbers"
+	if db.Dialect.WorkedParts != "" {
+		out, err := db.readWorkedParts(ctx, q)
+		return out, db.wrapError(op, err)
+	}
 	ids, err := db.workedIn(ctx, q)
 	if err != nil || ids == "" {
 		return nil, db.wrapError(op, err)
@@ -55,6 +61,58 @@ func (db index) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// partBranches is how many branches a row of index_worked is about.
+const partBranches = 60
+
+// readWorkedParts lists the branches of the query's folders by what the database keeps of each folder.
+func (db index) readWorkedParts(ctx context.Context, q driver.FolderQuery) ([]int64, error) {
+	if len(q.Folders) == 0 {
+		return nil, nil
+	}
+	var args []any
+	var each []string
+	for _, f := range q.Folders {
+		if f != "" {
+			args = append(args, f)
+			each = append(each, `SELECT part, bits FROM index_worked WHERE folder = `+parameter(len(args)))
+		}
+		for _, begin := range driver.PrefixesBelow(f) {
+			args = append(args, begin, begin+"\U0010FFFF")
+			each = append(each, `SELECT part, bits FROM index_worked WHERE folder BETWEEN `+parameter(len(args)-1)+` AND `+
+				parameter(len(args)))
+		}
+	}
+	var texts []string // one: a row for each part takes longer than finding it
+	err := db.Readers.Query(ctx, listInto(&texts), `SELECT `+db.Dialect.WorkedParts+` FROM (`+
+		strings.Join(each, ` UNION ALL `)+`)`, args...)
+	if err != nil {
+		return nil, err
+	}
+	parts := map[int64]uint64{}
+	var held int
+	for text := range strings.FieldsFuncSeq(strings.Join(texts, ","), func(r rune) bool { return r == ',' }) {
+		part, bits, _ := strings.Cut(text, " ")
+		p, err := strconv.ParseInt(part, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		b, err := strconv.ParseUint(bits, 10, partBranches)
+		if err != nil {
+			return nil, err
+		}
+		held -= mathbits.OnesCount64(parts[p])
+		parts[p] |= b
+		held += mathbits.OnesCount64(parts[p])
+	}
+	out := make([]int64, 0, held)
+	for _, p := range slices.Sorted(maps.Keys(parts)) {
+		for b := parts[p]; b != 0; b &= b - 1 {
+			out = append(out, p*partBranches+int64(mathbits.TrailingZeros64(b)))
+		}
+	}
+	return out, nil
 }
 
 // workedIn lists, as JSON, the conversations that were worked on in the query's folders, some of them twice; empty for

@@ -122,13 +122,8 @@ var statements = sqlstore.Statements{
 			coalesce((SELECT m.created_at FROM messages m WHERE m.branch = b.id AND m.seq = b.head_seq), 0)
 		FROM here CROSS JOIN conversations c CROSS JOIN branches b
 		WHERE c.id = here.id AND c.deleted_at = 0 AND b.conversation_id = c.id`,
-	BranchesWorkedOn: `WITH RECURSIVE agents (id) AS (
-			SELECT a.id FROM json_each($1) here CROSS JOIN conversations a WHERE a.agent_of = here.value AND a.agent_of <> ''
-			UNION SELECT a.id FROM agents CROSS JOIN conversations a WHERE a.agent_of = agents.id AND a.agent_of <> ''
-		) SELECT coalesce(group_concat(b.n), '') FROM json_each($1) here CROSS JOIN branches b
-			WHERE b.conversation_id = here.value AND b.n > 0
-		UNION ALL SELECT coalesce(group_concat(b.n), '') FROM agents CROSS JOIN branches b WHERE b.conversation_id = agents.id AND b.n > 0`,
-	ListedIDs: `json_group_array(listed.id)`,
+	WorkedParts: `coalesce(group_concat(part || ' ' || bits), '')`,
+	ListedIDs:   `json_group_array(listed.id)`,
 	LastBlocks: `SELECT b.segment, b.first_term, b.start, b.data FROM index_segments s
 		JOIN index_blocks b ON b.id = (SELECT x.id FROM index_blocks x WHERE x.segment = s.id AND x.first_term <= $1
 			ORDER BY x.first_term DESC, x.start DESC LIMIT 1)
