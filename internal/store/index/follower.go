@@ -89,6 +89,7 @@ func (x *Index) NoteWritten(messages int, bytes int64) {
 // NotePurged says that messages are gone.
 func (x *Index) NotePurged() {
 	x.tail.dropAll()
+	x.recent.drop()
 	x.mu.Lock()
 	x.purged = true
 	x.mu.Unlock()

@@ -16,7 +16,6 @@ package index
 import (
 	"context"
 	"runtime"
-	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -47,6 +46,9 @@ type Index struct {
 	text    func(context.Context, scrollback.Message) (string, error)
 	version int
 	tail    tail
+	recent  recent
+
+	counters sync.Pool // of *terms.Counter
 
 	scanTime time.Duration    // how long a snapshot reads a tail at most
 	claims   *claims.Registry // nil where no other server keeps the index
@@ -91,34 +93,19 @@ type document struct {
 // cutMessage cuts a message.
 func (x *Index) cutMessage(ctx context.Context, m driver.NumberedMessage) *document {
 	text, err := x.text(ctx, m.Message)
-	var all []string
-	terms.EachTerm(text, func(term string) bool {
-		all = append(all, term)
-		return len(all) < MaxTerms
-	})
-	d := &document{number: m.Number, bytes: len(text), whole: err == nil,
-		Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(all)}}
-	slices.Sort(all)
-	for i, t := range all {
-		if i == 0 || t != all[i-1] {
-			d.counts = append(d.counts, 1)
-		} else {
-			d.counts[len(d.counts)-1]++
-		}
+	c, _ := x.counters.Get().(*terms.Counter)
+	if c == nil {
+		c = new(terms.Counter)
 	}
-	d.terms = slices.Clip(slices.Clone(slices.Compact(all)))
-	return d
+	defer x.counters.Put(c)
+	all, counts, length := c.CountTerms(text, MaxTerms)
+	return &document{number: m.Number, bytes: len(text), whole: err == nil, terms: all, counts: counts,
+		Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: length}}
 }
 
 // toDriver returns the document as an index takes it.
 func (d *document) toDriver() driver.Document {
-	all := make([]string, 0, d.Length)
-	for i, t := range d.terms {
-		for range d.counts[i] {
-			all = append(all, t)
-		}
-	}
-	return driver.Document{Mark: d.Mark, Terms: all}
+	return driver.Document{Mark: d.Mark, Terms: d.terms, Counts: d.counts}
 }
 
 // sizeBytes returns about how many bytes of memory a document takes.
@@ -231,7 +218,8 @@ func (x *Index) readBatch(ctx context.Context, s driver.IndexState, workers int)
 			return batch(docs), err
 		}
 	}
-	ms, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: s.Watermark, Limit: mostMessages, Bytes: mostBytes})
+	ms, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: s.Watermark, Limit: mostMessages, Bytes: mostBytes,
+		Known: x.recent.take})
 	if err != nil {
 		return nil, err
 	}

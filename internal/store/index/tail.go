@@ -110,7 +110,8 @@ func (t *tail) loadNew(ctx context.Context, x *Index, s driver.IndexState, worke
 		}
 	}
 	for t.to < s.Newest {
-		page, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: t.to, Limit: tailPage, Bytes: mostBytes})
+		page, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: t.to, Limit: tailPage, Bytes: mostBytes,
+			Known: x.recent.take})
 		if err != nil {
 			return false, err
 		}

@@ -96,6 +96,9 @@ type Statements struct {
 	// MessagesBehind reads at most $2 messages with a number above $1, ascending, and behind
 	// their columns that number and the number of their branch.
 	MessagesBehind string
+
+	// NumbersBehind reads id, seq and number of the same messages, and the number of their branch.
+	NumbersBehind string
 	// SeqsBehind reads the seqs of the branch with number $1 from $2 to $3 whose messages have
 	// a number of at most $4.
 	SeqsBehind string

@@ -31,28 +31,51 @@ var ImportedColumns = importedTable.columnList()
 // EnterImported implements [driver.Access].
 func (db access) EnterImported(ctx context.Context, all []driver.ImportedCall) error {
 	return db.write(ctx, "sqlstore.EnterImported", func(ctx context.Context, w *writeTx) error {
+		own, err := bookedNear(ctx, w.tx, all)
 		for i := range all {
-			known, err := findCall(ctx, w.tx, all[i])
+			var known bool
+			if err == nil {
+				known, err = findCall(ctx, w.tx, all[i], own)
+			}
 			if err == nil && !known {
 				var values []any
 				if values, err = importedTable.values(&all[i]); err == nil {
-					err = w.tx.Queue(ctx, `INSERT INTO imported_calls `+importedTable.insertClause()+` ON CONFLICT DO NOTHING`,
-						values...)
+					err = w.tx.Queue(ctx, insertImported, values...)
 				}
 			}
 			if err != nil {
 				return err
 			}
 		}
-		return nil
+		return err
 	})
 }
 
-// findCall reports whether a call is known, whatever conversation has it, or was booked here when it was made.
-func findCall(ctx context.Context, tx Tx, c driver.ImportedCall) (found bool, err error) {
+var insertImported = `INSERT INTO imported_calls ` + importedTable.insertClause() + ` ON CONFLICT DO NOTHING`
+
+// bookedNear reports whether any own call is booked at about the time of some imported ones: seldom, for most of what
+// is imported is older than the books.
+func bookedNear(ctx context.Context, tx Tx, all []driver.ImportedCall) (found bool, err error) {
+	if len(all) == 0 {
+		return false, nil
+	}
+	first := all[0].At
+	last := all[0].At
+	for _, c := range all {
+		first = min(first, c.At)
+		last = max(last, c.At)
+	}
+	err = tx.Query(ctx, func(Row) error { found = true; return nil },
+		`SELECT 1 FROM usage_records WHERE at >= $1 AND at <= $2 LIMIT 1`, first-driver.CallWindow, last+driver.CallWindow)
+	return found, err
+}
+
+// findCall reports whether a call is known, whatever conversation has it, or, if any own ones may be, was booked here
+// when it was made.
+func findCall(ctx context.Context, tx Tx, c driver.ImportedCall, own bool) (found bool, err error) {
 	err = tx.Query(ctx, func(Row) error { found = true; return nil },
 		`SELECT 1 FROM imported_calls WHERE call = $1 LIMIT 1`, c.Call)
-	if err != nil || found || c.OutputTokens <= 0 {
+	if err != nil || found || !own || c.OutputTokens <= 0 {
 		return found, err
 	}
 	err = tx.Query(ctx, func(r Row) error {

@@ -102,6 +102,8 @@ var statements = sqlstore.Statements{
 	NewestMessage: `SELECT ` + newestMessage,
 	MessagesBehind: `SELECT ` + sqlstore.MessageColumns + `, n, coalesce((SELECT b.n FROM branches b WHERE b.id = messages.branch), 0)
 		FROM messages WHERE n > $1 ORDER BY n LIMIT $2`,
+	NumbersBehind: `SELECT id, seq, n, coalesce((SELECT b.n FROM branches b WHERE b.id = messages.branch), 0)
+		FROM messages WHERE n > $1 ORDER BY n LIMIT $2`,
 	SeqsBehind: `SELECT seq FROM messages WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1)
 		AND seq BETWEEN $2 AND $3 AND n <= $4`,
 	MessagesAtPlaces: `SELECT ` + sqlstore.MessageColumnsOf("m") + `, l.value FROM (SELECT value FROM json_each($1)) l
