@@ -29,8 +29,9 @@ func TestCounterCountsTheTermsOfATextAsTheyAreCut(t *testing.T) {
 			}
 		}
 		slices.Sort(want)
-		if !slices.Equal(got, want) || length != len(want) || !slices.IsSorted(all) ||
-			len(slices.Compact(slices.Clone(all))) != len(all) {
+		slices.Sort(got)
+		slices.Sort(all)
+		if !slices.Equal(got, want) || length != len(want) || len(slices.Compact(all)) != len(counts) {
 			t.Fatalf("%q: %q (%d), want %q", text, got, length, want)
 		}
 	})

@@ -16,6 +16,7 @@ package index
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -48,7 +49,7 @@ type Index struct {
 	tail    tail
 	recent  recent
 
-	counters sync.Pool // of *terms.Counter
+	counter atomic.Pointer[terms.Counter] // that nobody uses now; it knows the words of what was cut last
 
 	scanTime time.Duration    // how long a snapshot reads a tail at most
 	claims   *claims.Registry // nil where no other server keeps the index
@@ -60,6 +61,7 @@ type Index struct {
 func New(d driver.Index, text func(context.Context, scrollback.Message) (string, error)) *Index {
 	x := &Index{Index: d, text: text, version: terms.Version, scanTime: scanTime}
 	x.tail.lock = make(chan struct{}, 1)
+	x.began = time.Now()
 	return x
 }
 
@@ -86,18 +88,41 @@ type document struct {
 	bytes  int // of text
 	whole  bool
 
-	terms  []string // ascending, each once
+	terms  []string // each once; ascending once it is sorted
 	counts []int32  // how often each is there
+	sorted bool
+}
+
+// sortTerms returns the document with its terms ascending, as they are looked up. Most documents are indexed before
+// anybody does.
+func (d *document) sortTerms() *document {
+	if d.sorted {
+		return d
+	}
+	order := make([]int, len(d.terms))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(d.terms[a], d.terms[b]) })
+	out := *d
+	out.sorted = true
+	out.terms = make([]string, len(order))
+	out.counts = make([]int32, len(order))
+	for i, at := range order {
+		out.terms[i] = d.terms[at]
+		out.counts[i] = d.counts[at]
+	}
+	return &out
 }
 
 // cutMessage cuts a message.
 func (x *Index) cutMessage(ctx context.Context, m driver.NumberedMessage) *document {
 	text, err := x.text(ctx, m.Message)
-	c, _ := x.counters.Get().(*terms.Counter)
-	if c == nil {
+	c := x.counter.Swap(nil)
+	if c == nil { // somebody else uses it
 		c = new(terms.Counter)
 	}
-	defer x.counters.Put(c)
+	defer x.counter.Store(c)
 	all, counts, length := c.CountTerms(text, MaxTerms)
 	return &document{number: m.Number, bytes: len(text), whole: err == nil, terms: all, counts: counts,
 		Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: length}}
