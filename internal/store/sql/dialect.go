@@ -91,6 +91,9 @@ type Statements struct {
 	// the transaction ends; PruneTallies removes at most $2 that have ended at $1.
 	HoldTally, PruneTallies string
 
+	// CallsListed reads which of the imported calls in the JSON list $1 there are.
+	CallsListed string
+
 	// NewestMessage reads the number of the newest message.
 	NewestMessage string
 	// MessagesBehind reads at most $2 messages with a number above $1, ascending, and behind

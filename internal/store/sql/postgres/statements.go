@@ -151,6 +151,8 @@ var statements = sqlstore.Statements{
 	PruneTallies: `DELETE FROM tallies WHERE actor IN
 		(SELECT actor FROM tallies WHERE until <= $1 ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 
+	CallsListed: `SELECT DISTINCT call FROM imported_calls WHERE call IN (SELECT value FROM
+		json_array_elements_text(CAST(CAST($1 AS TEXT) AS JSON)) AS list (value))`,
 	NewestMessage: `SELECT last FROM numbers WHERE name = 'message'`,
 	MessagesBehind: `SELECT ` + sqlstore.MessageColumns + `, n, coalesce((SELECT b.n FROM branches b WHERE b.id = messages.branch), 0)
 		FROM (SELECT m.*, r.first_n + m.seq - r.first_seq AS n, r.last_n FROM message_runs r JOIN messages m
