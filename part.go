@@ -310,6 +310,9 @@ func (ps *Parts) UnmarshalJSON(b []byte) error {
 }
 
 func unmarshalPart(b []byte) (Part, error) {
+	if text, ok := readPlainText(b); ok {
+		return Text{Text: text}, nil
+	}
 	name, err := readPartType(b)
 	if err != nil {
 		return nil, err
@@ -329,6 +332,46 @@ func unmarshalPart(b []byte) (Part, error) {
 		return decodePart[Reasoning](b)
 	}
 	return nil, fmt.Errorf("unknown type %q", name)
+}
+
+// readPlainText reads a text as [appendPlainPart] writes it, or returns false where encoding/json has to look.
+func readPlainText(b []byte) (string, bool) {
+	in, ok := bytes.CutPrefix(b, []byte(`{"type":"text","text":"`))
+	if ok {
+		in, ok = bytes.CutSuffix(in, []byte(`"}`))
+	}
+	if !ok || !utf8.Valid(in) {
+		return "", false
+	}
+	var out []byte // nil while nothing was escaped
+	start := 0
+	for i := 0; i < len(in); i++ {
+		switch b := in[i]; {
+		case b < ' ' || b == '"' || b == '\\' && i+1 == len(in):
+			return "", false
+		case b == '\\':
+			if out == nil {
+				out = make([]byte, 0, len(in))
+			}
+			out = append(out, in[start:i]...)
+			i++
+			start = i + 1
+			switch in[i] {
+			case 'n':
+				out = append(out, '\n')
+			case 't':
+				out = append(out, '\t')
+			case '"', '\\':
+				out = append(out, in[i])
+			default:
+				return "", false
+			}
+		}
+	}
+	if out == nil {
+		return string(in), true
+	}
+	return string(append(out, in[start:]...)), true
 }
 
 // readPartType returns the type of a part. Stored parts begin with it, so that it need not be

@@ -268,5 +268,13 @@ func TestPartsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 		if err != nil || string(got)+"\n" != want.String() {
 			t.Fatalf("%s, %v, want %s", got, err, &want)
 		}
+		raw := `{"type":"text","text":"` + rapid.OneOf(anyBytes, rapid.StringMatching(`([a"\\\\nt\\x01]|\\\\u00e9){0,6}`)).Draw(t, "raw") + `"}`
+		var wanted said
+		wantErr := json.Unmarshal([]byte(raw), &wanted)
+		var read scrollback.Parts
+		if err := read.UnmarshalJSON([]byte("[" + raw + "]")); (err == nil) != (wantErr == nil) ||
+			err == nil && read.Text() != wanted.Text {
+			t.Fatalf("%s is %q, %v, want %q, %v", raw, read, err, wanted.Text, wantErr)
+		}
 	})
 }
