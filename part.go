@@ -205,8 +205,8 @@ func (ps Parts) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// appendPlainPart appends a part that holds nothing but a text and what it is of, as marshalTagged writes it: nearly all
-// that is stored is in such parts. It returns nil for others.
+// appendPlainPart appends a part that holds nothing but a text and what it is of, as marshalTagged writes it: nearly
+// all that is stored is in such parts. It returns nil for others.
 func appendPlainPart(to []byte, p Part) []byte {
 	switch p := p.(type) {
 	case Text:

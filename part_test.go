@@ -268,7 +268,8 @@ func TestPartsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 		if err != nil || string(got)+"\n" != want.String() {
 			t.Fatalf("%s, %v, want %s", got, err, &want)
 		}
-		raw := `{"type":"text","text":"` + rapid.OneOf(anyBytes, rapid.StringMatching(`([a"\\\\nt\\x01]|\\\\u00e9){0,6}`)).Draw(t, "raw") + `"}`
+		raw := `{"type":"text","text":"` + rapid.OneOf(anyBytes,
+			rapid.StringMatching(`([a"\\\\nt\\x01]|\\\\u00e9){0,6}`)).Draw(t, "raw") + `"}`
 		var wanted said
 		wantErr := json.Unmarshal([]byte(raw), &wanted)
 		var read scrollback.Parts

@@ -16,12 +16,14 @@ import (
 func TestMarksStayAsTheyAre(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "<a> & b\u2028", "\x00\xff\"\\", "\\u003c"}))
 	rapid.Check(t, func(t *rapid.T) {
-		m := scrollback.Message{ID: "m", Role: scrollback.RoleTool, Name: text.Draw(t, "name"), Model: text.Draw(t, "model"),
+		m := scrollback.Message{ID: "m", Role: scrollback.RoleTool, Name: text.Draw(t, "name"),
+			Model:     text.Draw(t, "model"),
 			CreatedAt: rapid.Int64().Draw(t, "at")}
 		for range rapid.IntRange(0, 3).Draw(t, "parts") {
 			m.Parts = append(m.Parts, rapid.SampledFrom([]scrollback.Part{scrollback.Text{Text: text.Draw(t, "text")},
 				scrollback.ToolResult{CallID: "c", Name: "n", Text: text.Draw(t, "result")},
-				scrollback.ToolCall{ID: "c", Name: text.Draw(t, "call"), Arguments: json.RawMessage("{ \"a<\": [1, \"\u2028\"] }")},
+				scrollback.ToolCall{ID: "c", Name: text.Draw(t, "call"),
+					Arguments: json.RawMessage("{ \"a<\": [1, \"\u2028\"] }")},
 				scrollback.Reasoning{Text: text.Draw(t, "thought"), Opaque: json.RawMessage(`"<"`)}}).Draw(t, "part"))
 		}
 		body, err := json.Marshal([]any{m.Role, m.Name, m.Parts, m.Model, m.CreatedAt})

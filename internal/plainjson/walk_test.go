@@ -11,8 +11,10 @@ import (
 
 // FuzzWalk holds what is walked against what encoding/json reads, and lets other bytes do no harm.
 func FuzzWalk(f *testing.F) {
-	for _, seed := range []string{`{"a": 1, "b":[true ,{"c":"}\\\""}],"a":null}`, `[]`, `{}`, ` [ 1 , "x\n\u00e9" , [ ] , {} ] `, `"\ud83d\ude00"`,
-		`"\ud83d"`, `"\ud83d\ud83d\ude00\u0000\/"`, `"\udc00\u4e2d"`, "\"a\xffb\\n\"", `-1.5e3`, `{"`, `[1,`, `"\`, `{"a`, `{"a":`, `[`,
+	for _, seed := range []string{`{"a": 1, "b":[true ,{"c":"}\\\""}],"a":null}`,
+		`[]`, `{}`, ` [ 1 , "x\n\u00e9" , [ ] , {} ] `, `"\ud83d\ude00"`,
+		`"\ud83d"`, `"\ud83d\ud83d\ude00\u0000\/"`, `"\udc00\u4e2d"`,
+		"\"a\xffb\\n\"", `-1.5e3`, `{"`, `[1,`, `"\`, `{"a`, `{"a":`, `[`,
 		`{"a":{"b":[{"c":[1,2,{"d":"e"}]}]}}`} {
 		f.Add([]byte(seed))
 	}

@@ -12,7 +12,8 @@ import (
 
 // What a counter counts are the terms that a text is cut into, in whatever order the texts come.
 func TestCounterCountsTheTermsOfATextAsTheyAreCut(t *testing.T) {
-	word := rapid.SampledFrom([]string{"Running", "runs", "RUN", "run", "x9", "Straße", "ﬁne", "潮汐表", "潮", "ｶﾞ", "が", "e\u0301t",
+	word := rapid.SampledFrom([]string{"Running", "runs", "RUN", "run", "x9", "Straße", "ﬁne",
+		"潮汐表", "潮", "ｶﾞ", "が", "e\u0301t",
 		"\u0301", "한국어", "ー", " ", "\n", "-", "\xff", strings.Repeat("long", 40), "\u3099", "ab", "a"})
 	var c terms.Counter
 	rapid.Check(t, func(t *rapid.T) {

@@ -14,10 +14,13 @@ import (
 // FuzzDecode holds what is read of a line and of a block against what encoding/json reads.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"type":"user","message":{"role":"user","content":"hi"},"uuid":"a","isMeta":true}`,
-		`{"TYPE":"user","type":"x"}`, `{"type":null,"uuid":3}`, `{"type":"a","message":"b"}`, `{"type":"a","message":null}`, `[]`, `"a"`,
+		`{"TYPE":"user","type":"x"}`, `{"type":null,"uuid":3}`, `{"type":"a","message":"b"}`,
+		`{"type":"a","message":null}`, `[]`, `"a"`,
 		`{"type":"a","\u0074ype":"b"}`, `{"type":"a","ſessionId":"b"}`, `{"type":"a","message":{"ID":"x","id":"y"}}`,
-		`{"type":"a","message":{"id":1,"usage":{"input_tokens":2}},"message":{"model":"m"}}`, `{"type":"a","isMeta":"true","toolUseResult":"x"}`,
-		`{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"x\n"}],"is_error":false,"input":null,"content":null}`,
+		`{"type":"a","message":{"id":1,"usage":{"input_tokens":2}},"message":{"model":"m"}}`,
+		`{"type":"a","isMeta":"true","toolUseResult":"x"}`,
+		`{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"x\n"}],"is_error":false}`,
+		`{"type":"tool_result","input":null,"content":null}`,
 		`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="},"Source":{"url":"u"}}`} {
 		f.Add([]byte(seed))
 	}

@@ -22,8 +22,8 @@ const (
 	backlog   = 16 * mostMessages // from there on, it leaves half of the time to others
 )
 
-// How the follower makes way for turns: it waits for a moment without any, but never longer than yieldTime, and not once
-// as much is behind as one batch may have. Then it takes what has come meanwhile together.
+// How the follower makes way for turns: it waits for a moment without any, but never longer than yieldTime, and not
+// once as much is behind as one batch may have. Then it takes what has come meanwhile together.
 const (
 	quietTime = 50 * time.Millisecond // since a turn was written
 	yieldTime = 2 * time.Second

@@ -350,7 +350,8 @@ func TestFollowMakesWayForTurns(t *testing.T) {
 		b.NoteTurn()
 		b.wrote(index.BatchMessages)
 		if d := <-h.put; len(d.All) != index.BatchMessages || time.Since(wrote) != index.QuietTime {
-			t.Errorf("a batch of %d was put %s after the last turn, want %s", len(d.All), time.Since(wrote), index.QuietTime)
+			t.Errorf("a batch of %d was put %s after the last turn, want %s", len(d.All), time.Since(wrote),
+				index.QuietTime)
 		}
 	})
 }

@@ -12,8 +12,8 @@ const (
 	recentBytes    = 8 << 20 // of parts
 )
 
-// recent are messages that this process has stored in bulk and has not cut yet, so that they need not be read back. What
-// is too much is forgotten, oldest first, and read.
+// recent are messages that this process has stored in bulk and has not cut yet, so that they need not be read back.
+// What is too much is forgotten, oldest first, and read.
 type recent struct {
 	mu    sync.Mutex
 	all   map[scrollback.MessageID]scrollback.Message

@@ -77,7 +77,8 @@ func bookedNear(ctx context.Context, tx Tx, all []driver.ImportedCall) (found bo
 		last = max(last, c.At)
 	}
 	err = tx.Query(ctx, func(Row) error { found = true; return nil },
-		`SELECT 1 FROM usage_records WHERE at >= $1 AND at <= $2 LIMIT 1`, first-driver.CallWindow, last+driver.CallWindow)
+		`SELECT 1 FROM usage_records WHERE at >= $1 AND at <= $2 LIMIT 1`,
+		first-driver.CallWindow, last+driver.CallWindow)
 	return found, err
 }
 
