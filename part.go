@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"unicode/utf8"
 )
 
 // Part is one piece of a message: [Text], [Image], [File], [ToolCall],
@@ -185,10 +186,15 @@ func selectParts[T Part](ps Parts) []T {
 
 // MarshalJSON writes the array form.
 func (ps Parts) MarshalJSON() ([]byte, error) {
-	out := []byte{'['}
+	out := make([]byte, 1, 64+ps.Bytes()+ps.Bytes()/8)
+	out[0] = '['
 	for i, p := range ps {
 		if i > 0 {
 			out = append(out, ',')
+		}
+		if plain := appendPlainPart(out, p); plain != nil {
+			out = plain
+			continue
 		}
 		b, err := marshalTagged(p.partType(), p)
 		if err != nil {
@@ -197,6 +203,77 @@ func (ps Parts) MarshalJSON() ([]byte, error) {
 		out = append(out, b...)
 	}
 	return append(out, ']'), nil
+}
+
+// appendPlainPart appends a part that holds nothing but a text and what it is of, as marshalTagged writes it: nearly
+// all that is stored is in such parts. It returns nil for others.
+func appendPlainPart(to []byte, p Part) []byte {
+	switch p := p.(type) {
+	case Text:
+		if p.Reference == nil && p.Opaque == nil && p.Cut == nil {
+			to = append(to, `{"type":"text","text":`...)
+			return append(appendJSONText(to, p.Text), '}')
+		}
+	case ToolResult:
+		if p.Artifact == "" && !p.IsError && !p.Recall && p.Opaque == nil && p.Cut == nil && p.Text != "" {
+			to = append(to, `{"type":"tool_result","call_id":`...)
+			to = appendJSONText(to, p.CallID)
+			to = append(to, `,"name":`...)
+			to = appendJSONText(to, p.Name)
+			to = append(to, `,"text":`...)
+			return append(appendJSONText(to, p.Text), '}')
+		}
+	case ToolCall, Image, File, Reasoning:
+	}
+	return nil
+}
+
+// appendJSONText appends a text as encoding/json writes it without escapes for HTML.
+func appendJSONText(to []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	to = append(to, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		b := s[i]
+		if b < utf8.RuneSelf {
+			if b >= ' ' && b != '"' && b != '\\' {
+				i++
+				continue
+			}
+			to = append(to, s[start:i]...)
+			switch b {
+			case '"', '\\':
+				to = append(to, '\\', b)
+			case '\n':
+				to = append(to, '\\', 'n')
+			case '\t':
+				to = append(to, '\\', 't')
+			case '\r':
+				to = append(to, '\\', 'r')
+			case '\b':
+				to = append(to, '\\', 'b')
+			case '\f':
+				to = append(to, '\\', 'f')
+			default:
+				to = append(to, '\\', 'u', '0', '0', hex[b>>4], hex[b&0xf])
+			}
+			i++
+			start = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			to = append(append(to, s[start:i]...), `\ufffd`...)
+			start = i + size
+		case r == '\u2028' || r == '\u2029': // ends of lines in JavaScript
+			to = append(append(to, s[start:i]...), `\u202`...)
+			to = append(to, hex[r&0xf])
+			start = i + size
+		}
+		i += size
+	}
+	return append(append(to, s[start:]...), '"')
 }
 
 // UnmarshalJSON reads the array form or a bare string.
@@ -233,6 +310,9 @@ func (ps *Parts) UnmarshalJSON(b []byte) error {
 }
 
 func unmarshalPart(b []byte) (Part, error) {
+	if text, ok := readPlainText(b); ok {
+		return Text{Text: text}, nil
+	}
 	name, err := readPartType(b)
 	if err != nil {
 		return nil, err
@@ -252,6 +332,46 @@ func unmarshalPart(b []byte) (Part, error) {
 		return decodePart[Reasoning](b)
 	}
 	return nil, fmt.Errorf("unknown type %q", name)
+}
+
+// readPlainText reads a text as [appendPlainPart] writes it, or returns false where encoding/json has to look.
+func readPlainText(b []byte) (string, bool) {
+	in, ok := bytes.CutPrefix(b, []byte(`{"type":"text","text":"`))
+	if ok {
+		in, ok = bytes.CutSuffix(in, []byte(`"}`))
+	}
+	if !ok || !utf8.Valid(in) {
+		return "", false
+	}
+	var out []byte // nil while nothing was escaped
+	start := 0
+	for i := 0; i < len(in); i++ {
+		switch b := in[i]; {
+		case b < ' ' || b == '"' || b == '\\' && i+1 == len(in):
+			return "", false
+		case b == '\\':
+			if out == nil {
+				out = make([]byte, 0, len(in))
+			}
+			out = append(out, in[start:i]...)
+			i++
+			start = i + 1
+			switch in[i] {
+			case 'n':
+				out = append(out, '\n')
+			case 't':
+				out = append(out, '\t')
+			case '"', '\\':
+				out = append(out, in[i])
+			default:
+				return "", false
+			}
+		}
+	}
+	if out == nil {
+		return string(in), true
+	}
+	return string(append(out, in[start:]...)), true
 }
 
 // readPartType returns the type of a part. Stored parts begin with it, so that it need not be

@@ -238,3 +238,44 @@ func TestPartsText(t *testing.T) {
 		t.Errorf("results %v", r)
 	}
 }
+
+// What is written of texts and results is what encoding/json writes, of any bytes.
+func TestPartsAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
+	anyBytes := rapid.OneOf(awkward, rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
+		rapid.SampledFrom([]string{"\x7f\b\f\r\n\t", "\xed\xa0\x80", "\xe2\x80", "\ufffd"}))
+	rapid.Check(t, func(t *rapid.T) {
+		text := anyBytes.Draw(t, "text")
+		call := anyBytes.Draw(t, "call")
+		name := anyBytes.Draw(t, "name")
+		type result struct {
+			Type   string `json:"type"`
+			CallID string `json:"call_id"`
+			Name   string `json:"name"`
+			Text   string `json:"text,omitempty"`
+		}
+		type said struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		}
+		var want strings.Builder
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode([]any{said{"text", text}, result{"tool_result", call, name, text}}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := scrollback.Parts{scrollback.Text{Text: text},
+			scrollback.ToolResult{CallID: call, Name: name, Text: text}}.MarshalJSON()
+		if err != nil || string(got)+"\n" != want.String() {
+			t.Fatalf("%s, %v, want %s", got, err, &want)
+		}
+		raw := `{"type":"text","text":"` + rapid.OneOf(anyBytes,
+			rapid.StringMatching(`([a"\\\\nt\\x01]|\\\\u00e9){0,6}`)).Draw(t, "raw") + `"}`
+		var wanted said
+		wantErr := json.Unmarshal([]byte(raw), &wanted)
+		var read scrollback.Parts
+		if err := read.UnmarshalJSON([]byte("[" + raw + "]")); (err == nil) != (wantErr == nil) ||
+			err == nil && read.Text() != wanted.Text {
+			t.Fatalf("%s is %q, %v, want %q, %v", raw, read, err, wanted.Text, wantErr)
+		}
+	})
+}

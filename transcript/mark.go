@@ -35,7 +35,7 @@ func WithoutMark(meta json.RawMessage) json.RawMessage {
 // "source" the file's id of it and a hash that [MarkOf] finds again.
 func ImportMark(entry Entry) (json.RawMessage, error) {
 	m := entry.Message
-	body, err := json.Marshal([]any{m.Role, m.Name, m.Parts, m.Model, m.CreatedAt})
+	body, err := markedText(m)
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, "transcript.Mark", err)
 	}
@@ -57,6 +57,31 @@ func ImportMark(entry Entry) (json.RawMessage, error) {
 	}
 	meta["source"] = source
 	return plainjson.Marshal(meta)
+}
+
+// markedText returns what json.Marshal makes of [m.Role, m.Name, m.Parts, m.Model, m.CreatedAt], which would check the
+// parts once more after they were written.
+func markedText(m scrollback.Message) ([]byte, error) {
+	parts, err := m.Parts.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	before, err := json.Marshal([]any{m.Role, m.Name})
+	if err != nil {
+		return nil, err
+	}
+	after, err := json.Marshal([]any{m.Model, m.CreatedAt})
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.Grow(len(before) + len(parts) + len(parts)/16 + len(after))
+	b.Write(before[:len(before)-1])
+	b.WriteByte(',')
+	json.HTMLEscape(&b, parts)
+	b.WriteByte(',')
+	b.Write(after[1:])
+	return b.Bytes(), nil
 }
 
 // HashLikeness returns a hash of what an entry says, which stays the same when another tool has

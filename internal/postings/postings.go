@@ -28,10 +28,20 @@ const MaxDocuments = 1 << 22
 // ErrDamaged is the error for bytes that nothing here has written.
 var ErrDamaged = errors.New("a block of the index is damaged")
 
-// Document is what is to be indexed: its terms in any order, repeated as often as they occur.
+// Document is what is to be indexed: its terms in any order, repeated as often as they occur. With Counts, as many as
+// Terms, each of these says how often its term occurs instead.
 type Document struct {
-	Place uint64
-	Terms []string
+	Place  uint64
+	Terms  []string
+	Counts []int32
+}
+
+// countAt returns how often the i-th of the terms occurs where it stands.
+func (d *Document) countAt(i int) int {
+	if d.Counts == nil {
+		return 1
+	}
+	return int(d.Counts[i])
 }
 
 // Block is a piece of a segment. It begins with Term. Start tells parts of one term from each
@@ -60,14 +70,17 @@ func Build(docs []Document, size int, emit func(Block) error) (*Places, error) {
 		if i > 0 && d.Place <= docs[i-1].Place {
 			return nil, fmt.Errorf("postings: place %d after %d", d.Place, docs[i-1].Place)
 		}
+		if d.Counts != nil && len(d.Counts) != len(d.Terms) {
+			return nil, fmt.Errorf("postings: %d counts of %d terms", len(d.Counts), len(d.Terms))
+		}
 		places.addPlace(d.Place)
-		for _, t := range d.Terms {
+		for k, t := range d.Terms {
 			g := all[t]
 			if g == nil {
 				g = &growingList{term: t}
 				all[t] = g
 			}
-			g.addOccurrence(uint32(i))
+			g.addOccurrences(uint32(i), d.countAt(k))
 		}
 	}
 	sorted := make([]*growingList, 0, len(all))
@@ -93,14 +106,14 @@ type growingList struct {
 	list  encodedList
 }
 
-func (g *growingList) addOccurrence(at uint32) {
+func (g *growingList) addOccurrences(at uint32, n int) {
 	if g.count > 0 && g.at == at {
-		g.count++
+		g.count += n
 		return
 	}
 	g.flushList()
 	g.at = at
-	g.count = 1
+	g.count = n
 }
 
 func (g *growingList) flushList() {

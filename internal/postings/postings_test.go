@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -158,6 +159,38 @@ func documents(most int) *rapid.Generator[[]Document] {
 	})
 }
 
+// A segment is the same whether terms are repeated or counted.
+func TestCountsStandForRepetitions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		docs := documents(40).Draw(t, "docs")
+		blocks := func() (all []Block) {
+			_, err := Build(docs, 64, func(b Block) error { all = append(all, b); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		want := blocks()
+		for i, d := range docs {
+			counts := map[string]int32{}
+			for _, term := range d.Terms {
+				counts[term]++
+			}
+			docs[i].Terms = slices.Sorted(maps.Keys(counts))
+			docs[i].Counts = []int32{}
+			for _, term := range docs[i].Terms {
+				docs[i].Counts = append(docs[i].Counts, counts[term])
+			}
+		}
+		if got := blocks(); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	})
+	if _, err := Build([]Document{{Terms: []string{"a"}, Counts: []int32{}}}, 64, nil); err == nil {
+		t.Error("a term without its count was taken")
+	}
+}
+
 func TestAgainstNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		docs := documents(60).Draw(t, "docs")
@@ -270,8 +303,8 @@ func same(a, b Block) bool {
 
 // A place that two segments have is the later one's.
 func TestJoinTakesTheLater(t *testing.T) {
-	older := build(t, []Document{{7, []string{"old"}}, {8, []string{"stays"}}}, 64)
-	newer := build(t, []Document{{7, []string{"new", "new"}}}, 64)
+	older := build(t, []Document{{Place: 7, Terms: []string{"old"}}, {Place: 8, Terms: []string{"stays"}}}, 64)
+	newer := build(t, []Document{{Place: 7, Terms: []string{"new", "new"}}}, 64)
 	sources := []Source{older.source(t), newer.source(t)}
 	j := Join(sources)
 	got := held{places: j.Places}

@@ -216,8 +216,12 @@ func (s *Store) AppendMessages(ctx context.Context, head Head, in []IncomingMess
 	if err := s.keepAnswer(ctx, in, entries, end); err != nil {
 		return AppendResult{}, err
 	}
-	return s.d.Log.AppendEntries(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq,
-		IfBranch: head.Branch.ID, Entries: entries, Salvage: s.salvageDraft})
+	out, err := s.d.Log.AppendEntries(ctx, driver.Append{Conversation: head.ID, Now: s.Now(),
+		IfHead: head.Branch.HeadSeq, IfBranch: head.Branch.ID, Entries: entries, Salvage: s.salvageDraft})
+	if err == nil {
+		s.index.NoteStored(out.Messages)
+	}
+	return out, err
 }
 
 // AppendBeside adds messages to a branch beside the path of a conversation, with rows of its thread: no path leads to

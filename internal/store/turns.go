@@ -48,6 +48,7 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 		ID: r.Turn, Conversation: r.Conversation, State: scrollback.TurnOpen,
 		Owner: r.Owner, LeaseUntil: now + p.s.lease.Milliseconds(), Idempotency: r.Idempotency, StartedAt: now,
 	}
+	p.s.index.NoteTurn()
 	entries := p.s.prepareEntries(r.Messages, t.ID)
 	err := p.s.keepAnswer(ctx, r.Messages, entries, func() (scrollback.BranchID, int64, error) {
 		switch {
@@ -125,6 +126,7 @@ func (p Turns) goBeside(ctx context.Context, b *driver.BeginRequest, at Place) e
 
 // SaveDraft stores a turn's draft and meta, renews its lease, and reports whether it is to be stopped.
 func (p Turns) SaveDraft(ctx context.Context, t scrollback.Turn, d scrollback.Draft) (stop bool, err error) {
+	p.s.index.NoteTurn()
 	return p.s.d.Turns.SaveDraft(ctx, driver.SavedDraft{Turn: t.ID, Owner: t.Owner, Draft: d, Meta: t.Meta,
 		LeaseUntil: p.s.Now() + p.s.lease.Milliseconds()})
 }
@@ -147,6 +149,7 @@ type FinishRequest struct {
 
 // FinishStep appends the messages of a step; they are durable when it returns.
 func (p Turns) FinishStep(ctx context.Context, f FinishRequest) (AppendResult, error) {
+	p.s.index.NoteTurn()
 	now := p.s.Now()
 	out, err := p.s.d.Turns.FinishStep(ctx, driver.FinishedStep{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),

@@ -197,17 +197,27 @@ type cutter struct {
 	filtered bool
 	first    [256]bool
 	finder   *Finder // nil: words are not kept
+
+	counter *Counter // it takes all terms, instead of yield
 }
 
 // emitPair emits the previous dense character together with this one.
 func (c *cutter) emitPair(from, to int) bool {
 	ok := true
 	if c.held {
-		ok = c.yield(foldDense(c.text[c.last[0]:to]), c.last[0], to)
+		ok = c.emitDense(c.last[0], to)
 	}
 	c.last = [2]int{from, to}
 	c.held = true
 	return ok
+}
+
+// emitDense emits dense characters as a term.
+func (c *cutter) emitDense(from, to int) bool {
+	if c.counter != nil {
+		return c.counter.countPair(c.text[from:to])
+	}
+	return c.yield(foldDense(c.text[from:to]), from, to)
 }
 
 // flushRun ends the current run before byte i.
@@ -215,10 +225,13 @@ func (c *cutter) flushRun(i int) bool {
 	switch {
 	case c.kind == dense && c.held:
 		c.held = false
-		return c.yield(foldDense(c.text[c.last[0]:c.last[1]]), c.last[0], c.last[1])
+		return c.emitDense(c.last[0], c.last[1])
 	case c.kind == word && c.start >= 0:
 		from := c.start
 		c.start = -1
+		if c.counter != nil {
+			return c.counter.countWord(c.text[from:i])
+		}
 		// Letters become lower case; digits stay as they are.
 		if b := c.text[from]; c.filtered && b < 0x80 && !c.first[b|0x20] {
 			return c.yield("", from, i)

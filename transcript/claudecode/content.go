@@ -41,36 +41,20 @@ type block struct {
 	}
 }
 
-// bodyBlocks returns those of a body; a text is one block.
-func bodyBlocks(b body) []block {
+// bodyBlocks returns those of a body, which is valid JSON; a text is one block.
+func bodyBlocks(b body) (out []block) {
 	b = bytes.TrimSpace(b)
-	if len(b) == 0 {
-		return nil
+	if text, ok := plainjson.Text(b); ok {
+		return []block{{Type: "text", Text: text}}
 	}
-	var text string
-	switch b[0] {
-	case '"':
-		if json.Unmarshal(b, &text) == nil {
-			return []block{{Type: "text", Text: text}}
+	for raw := range plainjson.Elements(b) {
+		if text, ok := plainjson.Text(raw); ok {
+			out = append(out, block{Type: "text", Text: text})
+			continue
 		}
-	case '[':
-		var raw []json.RawMessage
-		if json.Unmarshal(b, &raw) != nil {
-			return nil
-		}
-		out := make([]block, len(raw))
-		for i, r := range raw {
-			if bytes.HasPrefix(r, []byte(`"`)) {
-				out[i].Type = "text"
-				_ = json.Unmarshal(r, &out[i].Text) // valid JSON, as it was read in a list
-				continue
-			}
-			// Fields of another type count as missing.
-			_ = json.Unmarshal(r, &out[i])
-		}
-		return out
+		out = append(out, decodeBlock(raw))
 	}
-	return nil
+	return out
 }
 
 // readLine makes pieces of what a line says, and says what it is.

@@ -164,14 +164,14 @@ func (s *lineScanner) nextLine() (*line, error, error) {
 	return l, bad, nil
 }
 
-// parseLine reads a line. Fields of a type that is not expected count as missing.
+// parseLine reads a line that is valid JSON. Fields of a type that is not expected count as missing.
 func parseLine(raw []byte) (*line, error) {
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
-	l := &line{}
+	l, err := decodeLine(raw)
 	var wrong *json.UnmarshalTypeError
-	switch err := json.Unmarshal(raw, l); {
+	switch {
 	case errors.As(err, &wrong) && l.Type != "":
 	case errors.As(err, &wrong):
 		return nil, errors.New("it is not an object with a type")

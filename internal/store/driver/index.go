@@ -101,11 +101,13 @@ type IndexState struct {
 	Terms     int64 // in all of them together
 }
 
-// UnindexedQuery reads what is behind an index.
+// UnindexedQuery reads what is behind an index. Known may return a message that was stored, so that it need not be read
+// again: a driver then returns fewer messages where it likes, as long as any are left. It may be nil.
 type UnindexedQuery struct {
 	After int64
 	Limit int
 	Bytes int64
+	Known func(scrollback.MessageID) (scrollback.Message, bool)
 }
 
 // NumberedMessage is a message with its number in the order of storing, and its place.
@@ -125,10 +127,11 @@ type DocumentBatch struct {
 }
 
 // Document is one message as the index has it. Terms are lower-case letters, marks and
-// digits only, in any order, each as often as it occurs.
+// digits only, in any order, each as often as it occurs; with Counts, how often each of them does.
 type Document struct {
 	Mark
-	Terms []string
+	Terms  []string
+	Counts []int32 // nil, or as many as Terms
 }
 
 // Mark is what an index keeps of a document besides its terms. Length is how many terms it has.

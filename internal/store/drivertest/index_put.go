@@ -65,6 +65,28 @@ func testBehind(w *indexHarness) {
 	w.wantSame("after the last", 0, read(driver.UnindexedQuery{After: last, Limit: 1000}))
 	w.wantSame("a byte is one message", 1, read(driver.UnindexedQuery{Limit: 1000, Bytes: 1}))
 	w.wantSame("many bytes", len(all), read(driver.UnindexedQuery{Limit: 1000, Bytes: 1 << 30}))
+
+	for _, known := range []int{0, 3, len(all)} { // what is known is the same, and what is not is read
+		q := driver.UnindexedQuery{Limit: 1000, Known: func(id scrollback.MessageID) (scrollback.Message, bool) {
+
+			for _, m := range all[:known] {
+				if m.ID == id {
+					return m.Message, true
+				}
+			}
+			return scrollback.Message{}, false
+		}}
+		for got := 0; got < len(all); {
+			some, err := w.Index.ReadUnindexed(w.ctx, q)
+			w.wantOK(err)
+			if len(some) == 0 {
+				w.t.Fatalf("with %d known, %d of %d were read", known, got, len(all))
+			}
+			w.wantSame(fmt.Sprint("with ", known, " known from ", got), all[got:got+len(some)], some)
+			got += len(some)
+			q.After = some[len(some)-1].Number
+		}
+	}
 }
 
 // branchNumber returns the number of a branch.

@@ -53,6 +53,9 @@ type indexCheck struct {
 // checkPage checks some messages; moved says that the index was reset meanwhile.
 func (c *indexCheck) checkPage(ctx context.Context, page []driver.NumberedMessage) (moved bool, err error) {
 	docs := c.x.cutAll(ctx, page, runtime.GOMAXPROCS(0))
+	for i, d := range docs {
+		docs[i] = d.sortTerms()
+	}
 	byPlace := map[driver.Place]*document{}
 	of := map[driver.Place]scrollback.Message{}
 	var places []driver.Place

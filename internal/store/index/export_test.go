@@ -7,6 +7,8 @@ const (
 	TailMessages  = tailMessages
 	BatchMessages = batchMessages
 	MostMessages  = mostMessages
+	QuietTime     = quietTime
+	YieldTime     = yieldTime
 )
 
 // Version makes the terms of an index those of another version.

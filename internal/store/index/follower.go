@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -19,6 +20,13 @@ const (
 	closeTime = time.Second
 	patience  = 10                // failures in a row, a few minutes, until artifacts that cannot be read are left out
 	backlog   = 16 * mostMessages // from there on, it leaves half of the time to others
+)
+
+// How the follower makes way for turns: it waits for a moment without any, but never longer than yieldTime, and not
+// once as much is behind as one batch may have. Then it takes what has come meanwhile together.
+const (
+	quietTime = 50 * time.Millisecond // since a turn was written
+	yieldTime = 2 * time.Second
 )
 
 // unindexed is what is not indexed, as far as is known.
@@ -49,6 +57,9 @@ type follower struct {
 	failed  int           // times in a row
 	again   time.Duration // the last wait after a failure
 	done    sync.WaitGroup
+
+	began time.Time    // when the index was made
+	turn  atomic.Int64 // when a turn was last written, in ns since then; 0 if none was
 }
 
 // Follow keeps the index behind the log until Close.
@@ -86,9 +97,33 @@ func (x *Index) NoteWritten(messages int, bytes int64) {
 	}
 }
 
+// NoteTurn says that a turn of this process is being written, which somebody waits for.
+func (x *Index) NoteTurn() { x.turn.Store(max(int64(time.Since(x.began)), 1)) }
+
+// makeWay waits for a moment without turns, within the bounds of that.
+func (x *Index) makeWay(ctx context.Context) error {
+	until := time.Now().Add(yieldTime)
+	for {
+		at := x.turn.Load()
+		x.mu.Lock()
+		enough := x.seen.messages >= mostMessages || x.seen.bytes >= mostBytes
+		x.mu.Unlock()
+		wait := min(time.Until(until), quietTime-(time.Since(x.began)-time.Duration(at)))
+		if at == 0 || enough || wait <= 0 {
+			return ctx.Err()
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // NotePurged says that messages are gone.
 func (x *Index) NotePurged() {
 	x.tail.dropAll()
+	x.recent.drop()
 	x.mu.Lock()
 	x.purged = true
 	x.mu.Unlock()
@@ -187,6 +222,9 @@ func (x *Index) indexBatches(ctx context.Context, lenient bool) error {
 	}
 	defer claim.Release()
 	for {
+		if err := x.makeWay(ctx); err != nil {
+			return err
+		}
 		began := time.Now()
 		x.mu.Lock()
 		before := x.seen

@@ -292,3 +292,66 @@ func TestCheckAndRemake(t *testing.T) {
 	check("spoilt", 4, 1)
 	remake()
 }
+
+// While turns are written, the index waits for a moment without any: within a bound of time, and until a batch is full.
+// What was just said is found meanwhile, in another process as well.
+func TestFollowMakesWayForTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h *heard
+		b := newBench(t, hear(&h))
+		b.ok(b.Reset(t.Context(), terms.Version))
+		b.Follow()
+		defer b.Close()
+		<-h.tended // it has looked for the first time
+		other := index.New(b.d.Index, func(_ context.Context, m scrollback.Message) (string, error) {
+			return m.Parts[0].(scrollback.Text).Text, nil
+		})
+		found := func(x *index.Index) int64 {
+			t.Helper()
+			l, err := x.TakeSnapshot(t.Context())
+			b.ok(err)
+			got, err := l.Postings(t.Context(), driver.PostingQuery{Terms: []string{"red"}})
+			b.ok(err)
+			return got[0].Holding
+		}
+		busy, stop := context.WithCancel(t.Context())
+		b.NoteTurn()
+		go func() { // turn after turn
+			for every := time.NewTicker(index.QuietTime / 2); ; {
+				select {
+				case <-every.C:
+					b.NoteTurn()
+				case <-busy.Done():
+					every.Stop()
+					return
+				}
+			}
+		}()
+
+		wrote := time.Now()
+		b.wrote(index.BatchMessages)
+		if n, far := found(b.Index), found(other); n != int64(index.BatchMessages) || far != n {
+			t.Errorf("%d and %d messages are found, want %d", n, far, index.BatchMessages)
+		}
+		if d := <-h.put; len(d.All) != index.BatchMessages || time.Since(wrote) != index.YieldTime {
+			t.Errorf("a batch of %d was put after %s, want after %s", len(d.All), time.Since(wrote), index.YieldTime)
+		}
+		synctest.Wait()
+
+		wrote = time.Now()
+		b.wrote(index.MostMessages)
+		if d := <-h.put; len(d.All) != index.MostMessages || time.Since(wrote) > index.QuietTime {
+			t.Errorf("a full batch of %d was put after %s", len(d.All), time.Since(wrote))
+		}
+		synctest.Wait()
+
+		stop()
+		wrote = time.Now()
+		b.NoteTurn()
+		b.wrote(index.BatchMessages)
+		if d := <-h.put; len(d.All) != index.BatchMessages || time.Since(wrote) != index.QuietTime {
+			t.Errorf("a batch of %d was put %s after the last turn, want %s", len(d.All), time.Since(wrote),
+				index.QuietTime)
+		}
+	})
+}

@@ -47,6 +47,9 @@ type Index struct {
 	text    func(context.Context, scrollback.Message) (string, error)
 	version int
 	tail    tail
+	recent  recent
+
+	counter atomic.Pointer[terms.Counter] // that nobody uses now; it knows the words of what was cut last
 
 	scanTime time.Duration    // how long a snapshot reads a tail at most
 	claims   *claims.Registry // nil where no other server keeps the index
@@ -58,6 +61,7 @@ type Index struct {
 func New(d driver.Index, text func(context.Context, scrollback.Message) (string, error)) *Index {
 	x := &Index{Index: d, text: text, version: terms.Version, scanTime: scanTime}
 	x.tail.lock = make(chan struct{}, 1)
+	x.began = time.Now()
 	return x
 }
 
@@ -84,41 +88,49 @@ type document struct {
 	bytes  int // of text
 	whole  bool
 
-	terms  []string // ascending, each once
+	terms  []string // each once; ascending once it is sorted
 	counts []int32  // how often each is there
+	sorted bool
+}
+
+// sortTerms returns the document with its terms ascending, as they are looked up. Most documents are indexed before
+// anybody does.
+func (d *document) sortTerms() *document {
+	if d.sorted {
+		return d
+	}
+	order := make([]int, len(d.terms))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(d.terms[a], d.terms[b]) })
+	out := *d
+	out.sorted = true
+	out.terms = make([]string, len(order))
+	out.counts = make([]int32, len(order))
+	for i, at := range order {
+		out.terms[i] = d.terms[at]
+		out.counts[i] = d.counts[at]
+	}
+	return &out
 }
 
 // cutMessage cuts a message.
 func (x *Index) cutMessage(ctx context.Context, m driver.NumberedMessage) *document {
 	text, err := x.text(ctx, m.Message)
-	var all []string
-	terms.EachTerm(text, func(term string) bool {
-		all = append(all, term)
-		return len(all) < MaxTerms
-	})
-	d := &document{number: m.Number, bytes: len(text), whole: err == nil,
-		Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(all)}}
-	slices.Sort(all)
-	for i, t := range all {
-		if i == 0 || t != all[i-1] {
-			d.counts = append(d.counts, 1)
-		} else {
-			d.counts[len(d.counts)-1]++
-		}
+	c := x.counter.Swap(nil)
+	if c == nil { // somebody else uses it
+		c = new(terms.Counter)
 	}
-	d.terms = slices.Clip(slices.Clone(slices.Compact(all)))
-	return d
+	defer x.counter.Store(c)
+	all, counts, length := c.CountTerms(text, MaxTerms)
+	return &document{number: m.Number, bytes: len(text), whole: err == nil, terms: all, counts: counts,
+		Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: length}}
 }
 
 // toDriver returns the document as an index takes it.
 func (d *document) toDriver() driver.Document {
-	all := make([]string, 0, d.Length)
-	for i, t := range d.terms {
-		for range d.counts[i] {
-			all = append(all, t)
-		}
-	}
-	return driver.Document{Mark: d.Mark, Terms: all}
+	return driver.Document{Mark: d.Mark, Terms: d.terms, Counts: d.counts}
 }
 
 // sizeBytes returns about how many bytes of memory a document takes.
@@ -231,7 +243,8 @@ func (x *Index) readBatch(ctx context.Context, s driver.IndexState, workers int)
 			return batch(docs), err
 		}
 	}
-	ms, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: s.Watermark, Limit: mostMessages, Bytes: mostBytes})
+	ms, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: s.Watermark, Limit: mostMessages, Bytes: mostBytes,
+		Known: x.recent.take})
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,10 @@ func (t *tail) readByPlace(ctx context.Context, x *Index, s driver.IndexState, w
 		return nil, false, err
 	}
 	if t.byPlace == nil {
+		t.docs = slices.Clone(t.docs) // those that were handed out stay as they are
+		for i, d := range t.docs {
+			t.docs[i] = d.sortTerms()
+		}
 		t.byPlace = slices.Clone(t.docs)
 		slices.SortFunc(t.byPlace, func(a, b *document) int { return cmp.Compare(a.Place, b.Place) })
 	}
@@ -110,7 +114,8 @@ func (t *tail) loadNew(ctx context.Context, x *Index, s driver.IndexState, worke
 		}
 	}
 	for t.to < s.Newest {
-		page, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: t.to, Limit: tailPage, Bytes: mostBytes})
+		page, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: t.to, Limit: tailPage, Bytes: mostBytes,
+			Known: x.recent.take})
 		if err != nil {
 			return false, err
 		}

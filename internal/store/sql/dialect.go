@@ -96,11 +96,17 @@ type Statements struct {
 	// the transaction ends; PruneTallies removes at most $2 that have ended at $1.
 	HoldTally, PruneTallies string
 
+	// CallsListed reads which of the imported calls in the JSON list $1 there are.
+	CallsListed string
+
 	// NewestMessage reads the number of the newest message.
 	NewestMessage string
 	// MessagesBehind reads at most $2 messages with a number above $1, ascending, and behind
 	// their columns that number and the number of their branch.
 	MessagesBehind string
+
+	// NumbersBehind reads id, seq and number of the same messages, and the number of their branch.
+	NumbersBehind string
 	// SeqsBehind reads the seqs of the branch with number $1 from $2 to $3 whose messages have
 	// a number of at most $4.
 	SeqsBehind string

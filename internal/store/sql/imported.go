@@ -31,29 +31,80 @@ var ImportedColumns = importedTable.columnList()
 // EnterImported implements [driver.Access].
 func (db access) EnterImported(ctx context.Context, all []driver.ImportedCall) error {
 	return db.write(ctx, "sqlstore.EnterImported", func(ctx context.Context, w *writeTx) error {
+		own, err := bookedNear(ctx, w.tx, all)
+		if err != nil {
+			return err
+		}
+		known, err := w.listKnownCalls(ctx, all)
+		if err != nil {
+			return err
+		}
 		for i := range all {
-			known, err := findCall(ctx, w.tx, all[i])
-			if err == nil && !known {
-				var values []any
-				if values, err = importedTable.values(&all[i]); err == nil {
-					err = w.tx.Queue(ctx, `INSERT INTO imported_calls `+importedTable.insertClause()+` ON CONFLICT DO NOTHING`,
-						values...)
+			there := known[all[i].Call]
+			if !there && own {
+				if there, err = isBooked(ctx, w.tx, all[i]); err != nil {
+					return err
 				}
+			}
+			if there {
+				continue
+			}
+			values, err := importedTable.values(&all[i])
+			if err == nil {
+				err = w.tx.Queue(ctx, insertImported, values...)
 			}
 			if err != nil {
 				return err
 			}
+			known[all[i].Call] = true
 		}
 		return nil
 	})
 }
 
-// findCall reports whether a call is known, whatever conversation has it, or was booked here when it was made.
-func findCall(ctx context.Context, tx Tx, c driver.ImportedCall) (found bool, err error) {
+var insertImported = `INSERT INTO imported_calls ` + importedTable.insertClause() + ` ON CONFLICT DO NOTHING`
+
+// bookedNear reports whether any own call is booked at about the time of some imported ones: seldom, for most of what
+// is imported is older than the books.
+func bookedNear(ctx context.Context, tx Tx, all []driver.ImportedCall) (found bool, err error) {
+	if len(all) == 0 {
+		return false, nil
+	}
+	first := all[0].At
+	last := all[0].At
+	for _, c := range all {
+		first = min(first, c.At)
+		last = max(last, c.At)
+	}
 	err = tx.Query(ctx, func(Row) error { found = true; return nil },
-		`SELECT 1 FROM imported_calls WHERE call = $1 LIMIT 1`, c.Call)
-	if err != nil || found || c.OutputTokens <= 0 {
-		return found, err
+		`SELECT 1 FROM usage_records WHERE at >= $1 AND at <= $2 LIMIT 1`,
+		first-driver.CallWindow, last+driver.CallWindow)
+	return found, err
+}
+
+// listKnownCalls returns which of some calls are known, whatever conversation has them.
+func (w *writeTx) listKnownCalls(ctx context.Context, all []driver.ImportedCall) (map[string]bool, error) {
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Call
+	}
+	list, err := encodeJSON(names)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	return known, w.tx.Query(ctx, func(r Row) error {
+		var name string
+		err := r.Scan(&name)
+		known[name] = true
+		return err
+	}, w.Dialect.CallsListed, list)
+}
+
+// isBooked reports whether a call was booked here when it was made.
+func isBooked(ctx context.Context, tx Tx, c driver.ImportedCall) (found bool, err error) {
+	if c.OutputTokens <= 0 {
+		return false, nil
 	}
 	err = tx.Query(ctx, func(r Row) error {
 		var e usageEntry

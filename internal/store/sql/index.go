@@ -78,6 +78,11 @@ func (db index) ReadUnindexed(ctx context.Context, q driver.UnindexedQuery) ([]d
 	if err := db.numberCommits(ctx); err != nil {
 		return nil, db.wrapError(op, err)
 	}
+	if q.Known != nil {
+		if out, err := db.numberKnown(ctx, q); err != nil || len(out) > 0 {
+			return out, db.wrapError(op, err)
+		}
+	}
 	var out []driver.NumberedMessage
 	bytes := int64(0)
 	var number, branch int64
@@ -92,6 +97,31 @@ func (db index) ReadUnindexed(ctx context.Context, q driver.UnindexedQuery) ([]d
 		err = nil
 	}
 	return out, db.wrapError(op, err)
+}
+
+// numberKnown returns the first messages behind an index, as long as the caller knows them.
+func (db index) numberKnown(ctx context.Context, q driver.UnindexedQuery) (out []driver.NumberedMessage, err error) {
+	bytes := int64(0)
+	err = db.Readers.Query(ctx, func(r Row) error {
+		var id scrollback.MessageID
+		var seq, number, branch int64
+		if err := r.Scan(&id, &seq, &number, &branch); err != nil {
+			return err
+		}
+		m, known := q.Known(id)
+		if !known {
+			return errEnough
+		}
+		out = append(out, driver.NumberedMessage{Message: m, Number: number, Place: driver.NewPlace(branch, seq)})
+		if bytes += m.Weight.Bytes; q.Bytes > 0 && bytes >= q.Bytes {
+			return errEnough
+		}
+		return nil
+	}, db.Dialect.NumbersBehind, q.After, q.Limit)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return out, err
 }
 
 // lineColumns are those of a [driver.IndexedBranch], and what it is judged by.

@@ -272,7 +272,7 @@ func (d *segmentDraft) encodeDocuments(docs []driver.Document) (*postings.Places
 		if i+1 < len(docs) && docs[i+1].Place == one.Place {
 			continue
 		}
-		in = append(in, postings.Document{Place: uint64(one.Place), Terms: one.Terms})
+		in = append(in, postings.Document{Place: uint64(one.Place), Terms: one.Terms, Counts: one.Counts})
 		marks = append(marks, postings.Mark{Kind: string(one.Role), Time: one.CreatedAt, Length: one.Length})
 	}
 	places, err := postings.Build(in, blockSize, func(b postings.Block) error { d.addBlock(b); return nil })

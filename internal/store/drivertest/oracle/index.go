@@ -111,8 +111,12 @@ func (db index) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driv
 		d := db.indexed.documents[p]
 		for i, want := range q.Terms {
 			n := 0
-			for _, t := range d.Terms {
-				if termIs(t, want) {
+			for i, t := range d.Terms {
+				switch {
+				case !termIs(t, want):
+				case d.Counts != nil:
+					n += int(d.Counts[i])
+				default:
 					n++
 				}
 			}

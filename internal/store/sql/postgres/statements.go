@@ -164,9 +164,17 @@ var statements = sqlstore.Statements{
 	PruneTallies: `DELETE FROM tallies WHERE actor IN
 		(SELECT actor FROM tallies WHERE until <= $1 ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED)`,
 
+	CallsListed: `SELECT DISTINCT call FROM imported_calls WHERE call IN (SELECT value FROM
+		json_array_elements_text(CAST(CAST($1 AS TEXT) AS JSON)) AS list (value))`,
 	NewestMessage: `SELECT last FROM numbers WHERE name = 'message'`,
 	MessagesBehind: `SELECT ` + sqlstore.MessageColumns + `, n, coalesce((SELECT b.n FROM branches b WHERE b.id = messages.branch), 0)
 		FROM (SELECT m.*, r.first_n + m.seq - r.first_seq AS n, r.last_n FROM message_runs r JOIN messages m
+			ON m.conversation_id = r.conversation_id AND m.branch = r.branch AND m.seq <= r.last_seq
+			AND m.seq >= r.first_seq + greatest($1 + 1 - r.first_n, 0) WHERE r.last_n > $1) AS messages
+		ORDER BY last_n, seq LIMIT $2`,
+	NumbersBehind: `SELECT id, seq, n, coalesce((SELECT b.n FROM branches b WHERE b.id = messages.branch), 0)
+		FROM (SELECT m.id, m.seq, m.branch, r.first_n + m.seq - r.first_seq AS n, r.last_n
+			FROM message_runs r JOIN messages m
 			ON m.conversation_id = r.conversation_id AND m.branch = r.branch AND m.seq <= r.last_seq
 			AND m.seq >= r.first_seq + greatest($1 + 1 - r.first_n, 0) WHERE r.last_n > $1) AS messages
 		ORDER BY last_n, seq LIMIT $2`,

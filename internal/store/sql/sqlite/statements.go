@@ -99,8 +99,11 @@ var statements = sqlstore.Statements{
 	HoldTally:    `SELECT count FROM tallies WHERE actor = $1 AND start = $2 AND until = $3`,
 	PruneTallies: `DELETE FROM tallies WHERE actor IN (SELECT actor FROM tallies WHERE until <= $1 ORDER BY until LIMIT $2)`,
 
+	CallsListed:   `SELECT DISTINCT call FROM imported_calls WHERE call IN (SELECT value FROM json_each($1))`,
 	NewestMessage: `SELECT ` + newestMessage,
 	MessagesBehind: `SELECT ` + sqlstore.MessageColumns + `, n, coalesce((SELECT b.n FROM branches b WHERE b.id = messages.branch), 0)
+		FROM messages WHERE n > $1 ORDER BY n LIMIT $2`,
+	NumbersBehind: `SELECT id, seq, n, coalesce((SELECT b.n FROM branches b WHERE b.id = messages.branch), 0)
 		FROM messages WHERE n > $1 ORDER BY n LIMIT $2`,
 	SeqsBehind: `SELECT seq FROM messages WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1)
 		AND seq BETWEEN $2 AND $3 AND n <= $4`,
