@@ -35,11 +35,19 @@ import (
 var lookups = []string{"list", "search", "hook", "context", "branches", "projects", "models", "version", "help",
 	"__complete"}
 
+// isLookup reports whether a line begins with one of them. A hook that imports is none.
+func isLookup(args []string) bool {
+	if len(args) == 0 || !slices.Contains(lookups, args[0]) {
+		return false
+	}
+	return len(args) < 2 || args[0] != "hook" || args[1] != "import"
+}
+
 // lookupGarbage is the percentage of garbage at which they collect it.
 const lookupGarbage = 400
 
 func main() {
-	if len(os.Args) > 1 && slices.Contains(lookups, os.Args[1]) {
+	if isLookup(os.Args[1:]) {
 		debug.SetGCPercent(lookupGarbage)
 	}
 	// A reader that went away is an error of its write, not the end of the program.
