@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 )
@@ -40,7 +39,7 @@ func (c *keysAddCmd) Run(g *globals) error {
 	if err := k.Role.UnmarshalText([]byte(c.Role)); err != nil {
 		return scrollback.ParamErrorf("scrollback", "role", "%w", err)
 	}
-	after, err := parseLifetime(c.Expires)
+	after, err := config.ParseLifetime("--expires", c.Expires)
 	if err != nil {
 		return err
 	}
@@ -61,29 +60,6 @@ func (c *keysAddCmd) Run(g *globals) error {
 			return err
 		})
 	})
-}
-
-// parseLifetime reads a time such as 90d; empty is 0.
-func parseLifetime(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	const most = 100 * 365 * 24 * time.Hour
-	bad := scrollback.ParamErrorf("scrollback", "expires", i18n.ExpiresIsTime, text)
-	for unit, hours := range map[string]int{"d": 24, "w": 7 * 24} {
-		if digits, ok := strings.CutSuffix(text, unit); ok {
-			n, err := strconv.Atoi(digits)
-			if err != nil || n <= 0 || n > int(most/time.Hour)/hours {
-				return 0, bad
-			}
-			return time.Duration(n*hours) * time.Hour, nil
-		}
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 || d > most {
-		return 0, bad
-	}
-	return d, nil
 }
 
 type keysListCmd struct{}

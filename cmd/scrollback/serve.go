@@ -105,6 +105,9 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		beside.Go(func() { findKeptHourly(ctx, a.Scrollback, g.newLogger()) })
 		beside.Go(func() { a.Engine.KeepVectors(ctx) })
 		beside.Go(func() { g.answerHooks(ctx, a) })
+		if g.set.Backup.To != "" {
+			beside.Go(func() { g.backUpNightly(ctx, g.newLogger()) })
+		}
 	}
 	if (c.Watch || g.set.Watch) && !c.ReadOnly {
 		p := g.gatherProgram(a)

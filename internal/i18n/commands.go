@@ -131,9 +131,9 @@ var (
 	DataFolderBlockedByFile = problem("data-folder-blocked-by-file",
 		"the data folder %s cannot be made: %s is a file",
 		"无法创建数据文件夹 %s：%s 是一个文件")
-	ExpiresIsTime = problem("expires-is-time",
-		"--expires is a time such as 12h, 90d or 2w, not %q",
-		"--expires 是一段时间，例如 12h、90d 或 2w，不能是 %q")
+	LifetimeIsTime = problem("lifetime-is-time",
+		"%s is a time such as 12h, 90d or 2w, not %q",
+		"%s 是一段时间，例如 12h、90d 或 2w，不能是 %q")
 	CancelTakesOnlyFrom = problem("cancel-takes-only-from",
 		"--cancel takes nothing but --from",
 		"--cancel 只能与 --from 一起使用")

@@ -496,6 +496,33 @@ var (
 	_ = label("help/include-markdown-files-compacted-segments-bundle",
 		"Include the Markdown files of compacted segments in a bundle.",
 		"在对话包中包含已压缩各段的 Markdown 文件。")
+	_ = label("help/make-verify-restore-backups",
+		"Make, list, verify and restore backups of the whole store.",
+		"创建、列出、检查和恢复整个存储的备份。")
+	_ = label("help/make-backup-of-whole-store",
+		"Make a backup of the whole store, while it is in use.",
+		"在使用中为整个存储创建备份。")
+	_ = label("help/list-backups",
+		"List the backups in a folder or a bucket, newest first.",
+		"列出文件夹或存储桶中的备份，最新的在前。")
+	_ = label("help/check-backup",
+		"Read a backup to its end and compare all of it with its hashes.",
+		"完整读取一个备份，并与其中的散列比较。")
+	_ = label("help/restore-backup",
+		"Put what a backup has into an empty store.",
+		"把备份的内容恢复到空的存储。")
+	_ = label("help/where-backup-goes",
+		"File to make, or a folder or bucket that gets one named by its time. Default: backup.to of the config file.",
+		"要创建的文件；或者一个文件夹或存储桶，其中的备份以时间命名。默认：配置文件的 backup.to。")
+	_ = label("help/how-long-backups-stay",
+		"Remove older backups there once this one is made, such as 30d; never the newest.",
+		"此备份完成后删除那里更早的备份，例如 30d；最新的永不删除。")
+	_ = label("help/folder-or-bucket-with-backups",
+		"Folder or bucket with backups. Default: backup.to of the config file.",
+		"存放备份的文件夹或存储桶。默认：配置文件的 backup.to。")
+	_ = label("help/backup-file",
+		"File with the backup, or its URL in a bucket.",
+		"备份文件，或其在存储桶中的 URL。")
 	_ = label("help/copy-whole-store-another-database-while-use",
 		"Copy the whole store to another database while it is in use, check the copy, and move there.",
 		"在使用中把整个存储复制到另一个数据库，核对副本，然后迁移过去。")
@@ -776,6 +803,9 @@ var (
 	VariableObjects = label("variable-objects",
 		"where the bytes of artifacts are kept: s3://…, file:///…",
 		"附件字节的存放位置：s3://…、file:///…")
+	VariableBackup = label("variable-backup",
+		"folder or bucket for the backup that serve makes each night",
+		"serve 每晚创建的备份所存放的文件夹或存储桶")
 	VariableDownloads = label("variable-downloads",
 		"server or signed: whether artifacts are fetched from the bucket",
 		"server 或 signed：附件是否直接从存储桶下载")

@@ -2,6 +2,12 @@ package i18n
 
 // What commands that a person waits for may log.
 var (
+	_ = note("log-no-backup-could-be-made",
+		"no backup could be made",
+		"未能创建备份")
+	_ = note("log-backup-was-made",
+		"a backup was made",
+		"已创建备份")
 	_ = note("log-draft-was-not-saved",
 		"the draft was not saved",
 		"草稿未能保存")

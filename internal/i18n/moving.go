@@ -39,3 +39,40 @@ var (
 		"%s was moved to %s already; migrate --cancel lets it be changed again",
 		"%s 已经迁移到 %s；migrate --cancel 可使它再次允许更改")
 )
+
+// Sentences about backups.
+var (
+	NotABackup = problem("not-a-backup",
+		"this is not a backup of scrollback, or its beginning is damaged (%v)",
+		"这不是 scrollback 的备份，或其开头已损坏（%v）")
+	BackupIsDamaged = problem("backup-is-damaged",
+		"the backup was cut off or changed: %v",
+		"备份不完整或被改动过：%v")
+	BackupOfAnotherVersion = problem("backup-of-another-version",
+		"the backup has version %d of the format, this program reads version %d",
+		"备份的格式版本是 %d，本程序读取版本 %d")
+	BackupOfMemory = problem("backup-of-memory",
+		"a store in memory ends with its program: it has no backup",
+		"内存中的存储随程序结束而消失：没有备份")
+	BackupTookTooLong = problem("backup-took-too-long",
+		"after %s the database was not copied, and others wait for room: try when less is written, or on a faster disk",
+		"%s 之后数据库仍未复制完，其他程序在等待空间：请在写入较少时重试，或使用更快的磁盘")
+	NoBackupFolder = problem("no-backup-folder",
+		"there is no folder %s",
+		"没有文件夹 %s")
+	NoBackupAt = problem("no-backup-at",
+		"there is no backup at %s",
+		"%s 处没有备份")
+	RestoreIntoFilledStore = problem("restore-into-filled-store",
+		"there is something in this store: a backup is restored into an empty one; name another folder with --data",
+		"此存储中已有内容：备份只能恢复到空的存储；请用 --data 指定另一个文件夹")
+	NameBackupPlace = problem("name-backup-place",
+		"name a file, a folder or a bucket, or set backup.to in the config file",
+		"请指定文件、文件夹或存储桶，或在配置文件中设置 backup.to")
+	KeepNeedsFolder = problem("keep-needs-folder",
+		"--keep is for a folder or a bucket with backups, not for one file",
+		"--keep 用于存放备份的文件夹或存储桶，不能用于单个文件")
+	BackupAtIsTime = problem("backup-at-is-time",
+		"backup.at is a time of the day such as 03:00, not %q",
+		"backup.at 是一天中的时间，例如 03:00，不能是 %q")
+)

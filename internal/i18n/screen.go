@@ -8,6 +8,18 @@ var (
 	MorePage = label("more-page",
 		"more: --%s %d",
 		"还有更多：--%s %d")
+	BackupMade = label("backup-made",
+		"%s: %s with %s and %s, in %s.",
+		"%s：%s，包含 %s和 %s，用时 %s。")
+	BackupRemoved = label("backup-removed",
+		"%s was older and is removed.",
+		"%s 已过期，已删除。")
+	BackupIsWhole = label("backup-is-whole",
+		"Whole: made %s, with %s and %s.",
+		"完整：创建于 %s，包含 %s和 %s。")
+	BackupRestored = label("backup-restored",
+		"Restored as it was at %s: %s and %s.",
+		"已恢复到 %s 的状态：%s和 %s。")
 	PurgeRemoved = label("purge-removed",
 		"%s  %s and %s removed",
 		"%s  已删除 %s和 %s")

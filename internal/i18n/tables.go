@@ -40,6 +40,8 @@ var (
 	ColumnImportedMessages      = label("column-imported-messages", "messages", "消息")
 	ColumnNewMessages           = label("column-new-messages", "new messages", "新消息")
 	ColumnSize                  = label("column-size", "size", "大小")
+	ColumnMade                  = label("column-made", "made", "创建时间")
+	ColumnBackup                = label("column-backup", "name", "名称")
 	ColumnBehind                = label("column-behind", "behind", "未导入")
 	ColumnNewestThere           = label("column-newest-there", "newest there", "对方最新")
 	ColumnNewestHere            = label("column-newest-here", "newest here", "本地最新")

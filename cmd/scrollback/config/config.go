@@ -74,6 +74,7 @@ type Settings struct {
 	Watch          bool                             // serve follows what other tools keep
 	Import         Import                           // what is brought of that, and how
 	Hooks          Hooks                            // what is told to other agents unasked
+	Backup         Backup                           // that a server makes each night
 	variables      map[string]string                // what the file sets in place of environment variables
 }
 
@@ -143,7 +144,8 @@ func parseSettings(src settingsSource, flags Flags) (Settings, error) {
 	s.Compaction.Policy = src.readText("SCROLLBACK_POLICY", "policy")
 	s.parsePlace(src)
 	for _, part := range []func(settingsSource) error{s.parseDownloads, s.parseServing, s.parseReports, s.parseTitles,
-		s.parseSearch, s.parseCompaction, s.parseKeep, s.parseRates, s.parseAgents, s.parseImport, s.parseHooks} {
+		s.parseSearch, s.parseCompaction, s.parseKeep, s.parseRates, s.parseAgents, s.parseImport, s.parseHooks,
+		s.parseBackup} {
 		if err := part(src); err != nil {
 			return s, err
 		}

@@ -73,6 +73,7 @@ func TestConfigGuide(t *testing.T) {
 			Mask:      true,
 			ProjectBy: "folder", Poll: time.Minute},
 		Hooks:  Hooks{Exclude: []string{"/home/me/diary"}, Quiet: true, Tokens: 300},
+		Backup: Backup{To: "s3://history/backups?region=eu-central-1", Keep: 14 * 24 * time.Hour, At: 4*time.Hour + 30*time.Minute},
 		Agents: engine.AgentOptions{Depth: 2, PerTurn: 8, PerTree: 32, Steps: 20, Tokens: 200_000},
 		Limits: IntakeLimits{Body: 1 << 20, MessageChars: 200_000, Parts: 100, Attachment: 20 << 20, Import: 4 << 30,
 			Images:       20,

@@ -50,6 +50,7 @@ var keys = map[string]string{
 	"agents.allowed": "true or false", "agents.depth": "whole number", "agents.per_turn": "whole number",
 	"agents.per_tree": "whole number",
 	"agents.steps":    "whole number", "agents.tokens": "whole number",
+	"backup.to": "text", "backup.keep": "text", "backup.at": "text",
 	"watch": "true or false", "import.from": "text or list of texts", "import.exclude": "text or list of texts",
 	"import.mask":       "true or false",
 	"import.project_by": "text", "import.poll": "text",

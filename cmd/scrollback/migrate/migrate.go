@@ -71,10 +71,10 @@ func (c *Migrate) Run(p Program) error {
 // printReport returns what became of it.
 func (c *Migrate) printReport(w io.Writer, t words.Texts, r moving.Report) error {
 	fmt.Fprintln(w, t.Say(i18n.MoveCopied, columns.FormatThousands(r.Messages), columns.FormatThousands(r.Rows),
-		formatSize(r.Bytes),
+		columns.FormatSize(r.Bytes),
 		formatSpan(r.Seconds), formatRate(r.Bytes, r.Seconds)))
 	if c.ObjectsTo != "" {
-		fmt.Fprintln(w, t.Say(i18n.MoveCopiedObjects, columns.FormatThousands(r.Objects), formatSize(r.ObjectBytes),
+		fmt.Fprintln(w, t.Say(i18n.MoveCopiedObjects, columns.FormatThousands(r.Objects), columns.FormatSize(r.ObjectBytes),
 			columns.FormatThousands(r.ObjectsSame)))
 	}
 	if r.Damaged > 0 {
@@ -117,7 +117,7 @@ func (t *progressWriter) showProgress(p moving.Progress) {
 	line := t.texts.Say(i18n.MoveProgress, t.texts.Named("migration", string(p.Stage)),
 		columns.FormatThousands(p.Conversations),
 		columns.FormatThousands(max(p.Of, p.Conversations)), columns.FormatThousands(p.Messages),
-		formatSize(p.Bytes+p.ObjectBytes),
+		columns.FormatSize(p.Bytes+p.ObjectBytes),
 		formatRate(p.Bytes+p.ObjectBytes, p.Seconds))
 	if left := secondsLeft(p); left > 0 {
 		line += t.texts.Say(i18n.MoveLeft, formatSpan(left))
@@ -144,21 +144,11 @@ func secondsLeft(p moving.Progress) float64 {
 	return p.StageSeconds * float64(p.Of-p.Conversations) / float64(p.Conversations)
 }
 
-func formatSize(n int64) string {
-	switch {
-	case n >= 10<<30:
-		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
-}
-
 func formatRate(n int64, seconds float64) string {
 	if seconds <= 0 {
-		return formatSize(0) + "/s"
+		return columns.FormatSize(0) + "/s"
 	}
-	return formatSize(int64(float64(n)/seconds)) + "/s"
+	return columns.FormatSize(int64(float64(n)/seconds)) + "/s"
 }
 
 func formatSpan(seconds float64) string {

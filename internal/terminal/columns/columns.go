@@ -139,6 +139,17 @@ func FormatThousands(n int64) string {
 	return s
 }
 
+// FormatSize returns a number of bytes as a person reads it, such as 3.4 MB.
+func FormatSize(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+}
+
 // StripStyles returns a row without its styles.
 func StripStyles(row string) string {
 	var b strings.Builder

@@ -73,8 +73,10 @@ func (b *batch) runSteps(ctx context.Context) error {
 	}
 	// What may fail between commit and answer is carried again as a whole, by comparing.
 	err := b.m.to.writeOnce(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
-		if err := checkNewest(ctx, tx, b.m, b.m.to.HoldRun); err != nil {
-			return err
+		if !b.m.alone {
+			if err := checkNewest(ctx, tx, b.m, b.m.to.HoldRun); err != nil {
+				return err
+			}
 		}
 		for rest := b.steps; len(rest) > 0; {
 			if rest[0].do != nil {

@@ -157,6 +157,7 @@ type mover struct {
 	reporter progressReporter
 	id       string // of this migration
 	run      int64
+	alone    bool // nobody else uses the target, which no migration has
 
 	verify    bool     // whatever is copied is compared afterwards
 	unchecked sync.Map // ids of conversations of which all messages are still to be compared

@@ -57,7 +57,7 @@ func (m *mover) claimSides(ctx context.Context) (closed bool, err error) {
 		return false, err
 	}
 	if mine == "" {
-		if err := m.to.checkEmpty(ctx); err != nil {
+		if err := m.to.CheckEmpty(ctx); err != nil {
 			return false, unlessMoved(ctx, m, err)
 		}
 	}
@@ -198,8 +198,8 @@ func readClaim(ctx context.Context, s *Side) (id string, err error) {
 	return strings.TrimPrefix(id, targetMark), s.wrapError(err)
 }
 
-// checkEmpty returns refused unless a side holds nothing.
-func (s *Side) checkEmpty(ctx context.Context) error {
+// CheckEmpty returns refused unless a side holds nothing.
+func (s *Side) CheckEmpty(ctx context.Context) error {
 	for _, t := range NotedTables() {
 		found := false
 		err := s.Readers.Query(ctx, func(sqlstore.Row) error { found = true; return nil },
