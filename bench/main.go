@@ -91,7 +91,7 @@ func main() {
 	out := flag.String("o", filepath.Join("docs", "BENCHMARKS.md"), "the report")
 	profile := flag.String("cpuprofile", "", "write a profile of this process")
 	writer := flag.String("writer", "", "append to this conversation of a database and end: the other process of a figure")
-	first := flag.String("first", "", "lay out the first window of this folder's conversation, print how many µs it took, and end")
+	first := flag.String("first", "", "open this folder, lay out the first window of its conversation, print how many µs each took, and end")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

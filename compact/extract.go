@@ -70,9 +70,11 @@ var (
 		}
 		return out
 	})
-	polite = strings.NewReplacer(pairWords(`如果有其他问题 如有其他问题 如果有问题 如有问题 随时告诉我 随时问我 随时联系我 请告诉我 ` +
-		`希望这对你有帮助 希望对你有帮助 很高兴能帮到你 你好 您好 大家好 早上好 下午好 晚上好 早安 晚安 谢谢 感谢 多谢 辛苦 不客气 不用谢 没关系 没问题 好的 可以 行 ` +
-		`嗯 哦 哈 收到 明白 知道 了解 当然 对的 是的 没错 不错 很好 太好 太棒 好 对 是 棒 厉害 再见 拜拜 继续 麻烦 请 您 你 我 了 吧 啊 呀 呢 哒 的 非常 真 太 都`)...)
+	polite = sync.OnceValue(func() *strings.Replacer {
+		return strings.NewReplacer(pairWords(`如果有其他问题 如有其他问题 如果有问题 如有问题 随时告诉我 随时问我 随时联系我 请告诉我 ` +
+			`希望这对你有帮助 希望对你有帮助 很高兴能帮到你 你好 您好 大家好 早上好 下午好 晚上好 早安 晚安 谢谢 感谢 多谢 辛苦 不客气 不用谢 没关系 没问题 好的 可以 行 ` +
+			`嗯 哦 哈 收到 明白 知道 了解 当然 对的 是的 没错 不错 很好 太好 太棒 好 对 是 棒 厉害 再见 拜拜 继续 麻烦 请 您 你 我 了 吧 啊 呀 呢 哒 的 非常 真 太 都`)...)
+	})
 )
 
 // pairWords lists words, each followed by a space that replaces it.
@@ -91,7 +93,7 @@ func isIdle(text string) bool {
 	if len(text) > maxIdle || hasFigures(text) {
 		return false
 	}
-	for w := range strings.FieldsSeq(same.NormalForm(polite.Replace(text))) {
+	for w := range strings.FieldsSeq(same.NormalForm(polite().Replace(text))) {
 		if !courtesies()[w] {
 			return false
 		}

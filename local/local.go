@@ -178,9 +178,6 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
-	if o.Mode == Make { // what is opened to be written to will count
-		go token.LoadVocabulary()
-	}
 	at, err := openPlaces(ctx, dir, o)
 	if err != nil {
 		return nil, err

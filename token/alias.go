@@ -73,18 +73,29 @@ var (
 // cutTag takes a date, or the mark of a preview, off the end of a name. The short dates
 // are only those of families where they mark snapshots: deepseek-r1-0528 is not
 // deepseek-r1.
+//
+// The index of all known names comes by here in every program that asks for a model, so what cannot match is told
+// apart without an expression first.
 func cutTag(name string, first bool) string {
-	if at := dated().FindStringIndex(name); at != nil {
-		return name[:at[0]]
+	numbered := name != "" && name[len(name)-1] >= '0' && name[len(name)-1] <= '9'
+	if numbered || strings.HasSuffix(name, "latest") || strings.HasSuffix(name, "@default") {
+		if at := dated().FindStringIndex(name); at != nil {
+			return name[:at[0]]
+		}
 	}
 	// OpenAI's previews are separate models: o1-preview has another window than o1.
-	if at := preview().FindStringIndex(name); at != nil && !openAIs().MatchString(name) {
-		return name[:at[0]]
+	if strings.Contains(name, "-preview") || strings.Contains(name, "-exp") || strings.Contains(name, "-beta") {
+		if at := preview().FindStringIndex(name); at != nil && !openAIs().MatchString(name) {
+			return name[:at[0]]
+		}
 	}
-	if m := shortDate().FindStringSubmatch(name); m != nil && first {
+	if !numbered || !first {
+		return name
+	}
+	if m := shortDate().FindStringSubmatch(name); m != nil {
 		return m[1]
 	}
-	if m := ownDate().FindStringSubmatch(name); m != nil && first {
+	if m := ownDate().FindStringSubmatch(name); m != nil {
 		return m[1] + m[3]
 	}
 	return name
@@ -130,7 +141,10 @@ var dashes = strings.NewReplacer(".", "-", "_", "-")
 
 // nameKey returns a name as it is compared: 4.5 is 4-5.
 func nameKey(name string) string {
-	return dashes.Replace(sizeTag().ReplaceAllString(name, "-$1"))
+	if strings.Contains(name, ":") {
+		name = sizeTag().ReplaceAllString(name, "-$1")
+	}
+	return dashes.Replace(name)
 }
 
 // askedModel is the parts of a model's name: who serves it, who made or packed it, and what
@@ -155,7 +169,9 @@ func parseName(name string) askedModel {
 		a.name = pointP().ReplaceAllString(a.name, "$1.$2")
 	}
 	for range 3 {
-		a.name = a.name[len(namespace().FindString(a.name)):]
+		if strings.Contains(a.name, "/") {
+			a.name = a.name[len(namespace().FindString(a.name)):]
+		}
 	}
 	if at := strings.LastIndexByte(a.name, '/'); at >= 0 {
 		a.org = a.name[:at]

@@ -21,11 +21,6 @@ const AssumedLimit = 32768
 
 var counter = sync.OnceValue(o200k.New)
 
-// LoadVocabulary reads the vocabulary, which takes some milliseconds, unless that was done already: the
-// first count waits for it otherwise. A program that will count calls it beside whatever
-// else it begins with.
-func LoadVocabulary() { counter() }
-
 // Count returns the number of o200k tokens of s.
 func Count(s string) int { return counter().Count(s) }
 

@@ -1,8 +1,9 @@
 package o200k
 
 import (
-	"bytes"
+	"encoding/binary"
 	"flag"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
-	"github.com/klauspost/compress/zstd"
 	"github.com/tiktoken-go/tokenizer/codec"
 
 	"github.com/scrollback-ai/scrollback/internal/sample"
@@ -154,35 +154,96 @@ var seeds = []string{"", "a", "é", "\xff", "hello world", "你好，世界", "T
 	strings.Repeat("🙂", 60),
 }
 
-var update = flag.Bool("update", false, "write vocabulary.zst")
+var update = flag.Bool("update", false, "write vocabulary.table")
 
 // The vocabulary is the library's.
 func TestVocabulary(t *testing.T) {
 	library := codec.NewO200kBase()
-	lengths := make([]byte, 0, tokens)
-	text := []byte(nil)
+	all := make([]string, 0, tokens)
 	for rank := range tokens {
-		s := decode(library, rank)
-		lengths = append(lengths, byte(len(s)))
-		text = append(text, s...)
+		all = append(all, decode(library, rank))
 	}
 	if s, err := library.Decode([]uint{tokens}); err == nil {
 		t.Errorf("token %d is %q: there are more", tokens, s)
 	}
-	want := append(lengths, text...)
+	want := buildTable(t, all)
 	if *update {
-		enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithWindowSize(8<<20))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile("vocabulary.zst", enc.EncodeAll(want, nil), 0o644); err != nil {
+		if err := os.WriteFile("vocabulary.table", want, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if got := unpackVocabulary(); !bytes.Equal(got, want) {
-		t.Error("vocabulary.zst is not the library's vocabulary; go test ./token/o200k -run TestVocabulary -update writes it")
+	if table != string(want) {
+		t.Fatal("vocabulary.table is not the library's vocabulary; " +
+			"go test ./token/o200k -run TestVocabulary -update writes it")
 	}
+	v := newVocabulary()
+	last := -1
+	for _, token := range all {
+		rank := v.findRank(token, hashText(token))
+		if rank == noRank || int(rank) <= last {
+			t.Fatalf("%q has rank %d, behind %d", token, rank, last)
+		}
+		if len(token) == 2 && v.mergedRank(token) != rank {
+			t.Fatalf("%q has rank %d among the pairs, not %d", token, v.mergedRank(token), rank)
+		}
+		last = int(rank)
+	}
+}
+
+// buildTable makes the table of a vocabulary: of the buckets with the most tokens first, it takes the first
+// displacement with which all find a slot that is free.
+func buildTable(t *testing.T, all []string) []byte {
+	t.Helper()
+	buckets := make([][]uint32, 1<<bucketBits)
+	hashes := map[uint32]uint64{}
+	var texts, twos []byte
+	for _, token := range all {
+		if len(token) > longestToken {
+			t.Fatalf("%q is too long for a token", token)
+		}
+		place := uint32(len(texts))
+		h := hashText(token)
+		hashes[place] = h
+		buckets[h&(1<<bucketBits-1)] = append(buckets[h&(1<<bucketBits-1)], place)
+		if len(token) == 2 {
+			twos = binary.LittleEndian.AppendUint32(twos, place)
+		}
+		texts = append(append(texts, byte(len(token))), token...)
+	}
+	order := make([]int, len(buckets))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(buckets[b]) - len(buckets[a]) })
+	displacements := make([]byte, 2<<bucketBits)
+	slots := make([]uint32, slotCount)
+	for _, bucket := range order {
+		places := buckets[bucket]
+		var taken []int
+		for displacement := uint16(0); len(taken) < len(places); displacement++ {
+			taken = taken[:0]
+			for _, place := range places {
+				slot := slotOf(hashes[place], displacement)
+				if slots[slot] != 0 || slices.Contains(taken, slot) {
+					break
+				}
+				taken = append(taken, slot)
+			}
+			binary.LittleEndian.PutUint16(displacements[2*bucket:], displacement)
+			if displacement == math.MaxUint16 && len(taken) < len(places) {
+				t.Fatalf("bucket %d finds no slots", bucket)
+			}
+		}
+		for i, place := range places {
+			slots[taken[i]] = slotMark(hashes[place]) | (place + 1)
+		}
+	}
+	out := displacements
+	for _, slot := range slots {
+		out = binary.LittleEndian.AppendUint32(out, slot)
+	}
+	return append(append(out, twos...), texts...)
 }
 
 func TestCount(t *testing.T) {

@@ -34,8 +34,18 @@ var tables = []struct {
 func buildClasses() *classTable {
 	out := new(classTable)
 	fill := func(from, to, step rune, k charClass) {
-		for r := from; r <= to && int(r) < len(out); r += step {
-			out[r] = k
+		if int(from) >= len(out) {
+			return
+		}
+		run := out[from:min(int(to)+1, len(out))]
+		if step == 1 {
+			for i := range run {
+				run[i] = k
+			}
+			return
+		}
+		for i := 0; i < len(run); i += int(step) {
+			run[i] = k
 		}
 	}
 	for _, t := range tables {

@@ -28,24 +28,41 @@ const applicationID = 0x73637262
 // oldestSQLite is the first release that loses no commit to a racing checkpoint.
 const oldestSQLite = 3_051_003
 
-// prepareFile makes the file ours and brings it up to date. It writes nothing to a file that
+// prepareFile makes the file ours and brings it up to date, and returns it opened. It writes nothing to a file that
 // already is, and nothing to one that is not ours.
-func prepareFile(ctx context.Context, path string) error {
+func prepareFile(ctx context.Context, path string, to *connector) (*sql.DB, error) {
 	const op = "sqlite.Open"
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return scrollback.Errorf(scrollback.Invalid, op, i18n.IsFolder, path)
+		return nil, scrollback.Errorf(scrollback.Invalid, op, i18n.IsFolder, path)
 	}
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	held, err := lock.TryLockContext(ctx, 20*time.Millisecond)
 	if err != nil || !held {
-		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseCannotBeLocked, err)
+		return nil, scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseCannotBeLocked, err)
 	}
 	defer lock.Unlock()
 	info, err := os.Lstat(path)
 	if missing := errors.Is(err, fs.ErrNotExist); missing || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return scrollback.Wrap(classifyError(err), op, createFile(ctx, path))
+		if err := createFile(ctx, path); err != nil {
+			return nil, scrollback.Wrap(classifyError(err), op, err)
+		}
+		return sql.OpenDB(to), nil
 	}
-	return migrateClosed(ctx, path)
+	if _, err := os.Stat(path); err == nil {
+		// Most files are up to date. The connection that has seen it is kept: each new one reads the whole schema.
+		db := sql.OpenDB(to)
+		s, err := readSchema(ctx, db, path)
+		if err == nil && s.isCurrent() {
+			return db, nil
+		}
+		if err := errors.Join(err, db.Close()); err != nil {
+			return nil, scrollback.Wrap(classifyError(err), op, err)
+		}
+	}
+	if err := migrateClosed(ctx, path); err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(to), nil
 }
 
 // createFile makes a database under another name and gives it its own when it is complete:
@@ -138,7 +155,7 @@ func syncFolder(path string) error {
 // migrateFile brings the file up to date.
 func migrateFile(ctx context.Context, db *sql.DB, path string) error {
 	s, err := readSchema(ctx, db, path)
-	if err != nil || s.ours && s.version == s.newest {
+	if err != nil || s.isCurrent() {
 		return err
 	}
 	for _, pragma := range []string{"page_size = 512", "auto_vacuum = NONE", "journal_mode = WAL",
@@ -157,6 +174,9 @@ type schema struct {
 	version, newest int64 // migrations: of the file, of this program
 	migrations      *goose.Provider
 }
+
+// isCurrent reports whether a file has every migration of this program.
+func (s schema) isCurrent() bool { return s.ours && s.version == s.newest }
 
 // readSchema judges a file; one that is not ours, or newer than this program, is
 // refused.

@@ -19,9 +19,12 @@ type readers struct {
 
 	mu         sync.Mutex
 	statements map[string]*sql.Stmt
+	once       map[string]bool // those that a snapshot has prepared for itself
 }
 
-func newReaders(db *sql.DB) *readers { return &readers{db: db, statements: map[string]*sql.Stmt{}} }
+func newReaders(db *sql.DB) *readers {
+	return &readers{db: db, statements: map[string]*sql.Stmt{}, once: map[string]bool{}}
+}
 
 // Query implements [sqlstore.Reader].
 func (r *readers) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
@@ -61,14 +64,25 @@ func (r *readers) findPrepared(query string) *sql.Stmt {
 	return r.statements[query]
 }
 
+// isSecond reports whether a snapshot has prepared a query before.
+func (r *readers) isSecond(query string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.once[query]
+	r.once[query] = true
+	return was
+}
+
 // Snapshot implements [sqlstore.Readers]. Inside it no second connection is taken: the pool may
-// have no other. Statements that are new are prepared for the next ones when it has ended.
+// have no other. A statement that is new is prepared for the snapshot alone; one that a snapshot
+// had before is prepared for the next ones when it has ended. So a program that asks once
+// prepares once.
 func (r *readers) Snapshot(ctx context.Context, fn func(sqlstore.Reader) error) error {
 	tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
-	in := &snapshot{readers: r, tx: tx}
+	in := &snapshot{readers: r, tx: tx, statements: map[string]*sql.Stmt{}}
 	err = fn(in)
 	_ = tx.Rollback() // it wrote nothing
 	for _, query := range in.unprepared {
@@ -83,24 +97,42 @@ func (r *readers) Snapshot(ctx context.Context, fn func(sqlstore.Reader) error) 
 type snapshot struct {
 	readers    *readers
 	tx         *sql.Tx
-	unprepared []string
+	statements map[string]*sql.Stmt // of this transaction, which closes them
+	unprepared []string             // what the next snapshots are to find prepared
 }
 
 // Query implements [sqlstore.Reader].
 func (s *snapshot) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
-	var rows *sql.Rows
-	var err error
-	if st := s.readers.findPrepared(query); st != nil {
-		in := s.tx.StmtContext(ctx, st)           //nolint:sqlclosecheck // it ends with the transaction
-		rows, err = in.QueryContext(ctx, args...) //nolint:rowserrcheck // EachRow asks
-	} else {
-		s.unprepared = append(s.unprepared, query)
-		rows, err = s.tx.QueryContext(ctx, query, args...) //nolint:rowserrcheck // EachRow asks
+	in, err := s.prepareHere(ctx, query)
+	if err != nil {
+		return err
 	}
+	rows, err := in.QueryContext(ctx, args...) //nolint:rowserrcheck // EachRow asks
 	if err != nil {
 		return err
 	}
 	return sqlstore.EachRow(rows, nil, scan)
+}
+
+// prepareHere returns a statement of the transaction.
+func (s *snapshot) prepareHere(ctx context.Context, query string) (*sql.Stmt, error) {
+	if in := s.statements[query]; in != nil {
+		return in, nil
+	}
+	var in *sql.Stmt
+	if of := s.readers.findPrepared(query); of != nil {
+		in = s.tx.StmtContext(ctx, of)
+	} else {
+		var err error
+		if in, err = s.tx.PrepareContext(ctx, keepPlan(query)); err != nil {
+			return nil, err
+		}
+		if s.readers.isSecond(query) {
+			s.unprepared = append(s.unprepared, query)
+		}
+	}
+	s.statements[query] = in
+	return in, nil
 }
 
 // Inspect implements [sqlstore.Readers]: on a connection of its own, whose statements nobody else

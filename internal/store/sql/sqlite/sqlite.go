@@ -104,15 +104,15 @@ func openDatabase(ctx context.Context, path string, o *Options) (sqlstore.Databa
 		o = &Options{}
 	}
 	log := cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if err := prepareFile(ctx, path); err != nil {
+	to := &connector{dsn: fileDSN(path, "rw", o.MaxPages)}
+	writing, err := prepareFile(ctx, path, to)
+	if err != nil {
 		return sqlstore.Database{}, markUnwritable(err)
 	}
 	before, err := os.Stat(path)
 	if err != nil {
-		return sqlstore.Database{}, scrollback.Wrap(scrollback.Unavailable, op, err)
+		return sqlstore.Database{}, errors.Join(scrollback.Wrap(scrollback.Unavailable, op, err), writing.Close())
 	}
-	to := &connector{dsn: fileDSN(path, "rw", o.MaxPages)}
-	writing := sql.OpenDB(to)
 	writing.SetMaxOpenConns(2) // the writer's, and one that copies the log
 	w, err := newWriter(ctx, writing, path, log)
 	if err == nil && !os.SameFile(before, w.files.files[0]) {
