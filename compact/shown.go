@@ -114,6 +114,13 @@ func (s *Shown) inputAfter(made *builtFold) window.Input {
 	return in
 }
 
+// tokensAfter returns what the window weighs once a fold is made, in tokens: lines that are said twice do not count less.
+func (s *Shown) tokensAfter(made *builtFold) int64 {
+	in := s.inputAfter(made)
+	in.Said = &window.SaidLines{Segments: make([][]int, len(in.Segments))}
+	return window.Assemble(in).Weight.Tokens
+}
+
 // ShownAfter returns what a branch would show with a compaction that was made of it.
 func ShownAfter(s *Shown, c *Compaction) Shown {
 	made := builtFold{view: c.View, leaves: c.Segments}
