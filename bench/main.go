@@ -3,11 +3,12 @@
 // Command bench measures what scrollback promises about speed and size, and writes
 // docs/BENCHMARKS.md.
 //
-//	go -C bench run .                 every figure: about a quarter of an hour
+//	go -C bench run .                 every figure: about half an hour, with a browser and PostgreSQL
 //	go -C bench run . -only append    some of them
 //	go -C bench run . -quick          small conversations, to see that it runs
 //
-// A figure is a function that adds rows; a row is one measured number. Ratios are of
+// A figure is a function that adds rows; a row is one measured number. The page, importing and many servers
+// are measured by programs of their own, in folders beside this one. Ratios are of
 // numbers from one run; each number is the median of five rounds, where rounds make sense.
 // The raw rows are kept beside the report.
 //
@@ -59,6 +60,9 @@ var figures = []figure{
 	{"streams", "Streams", measureStreams},
 	{"build", "The program", (*bench).measureBuild},
 	{"tokens", "Tokens", (*bench).measureTokens},
+	{"page", "The page", (*bench).measurePage},
+	{"importing", "What is on a machine", (*bench).measureImporting},
+	{"servers", "Many servers", (*bench).measureServers},
 }
 
 // rounds is how often a figure is measured; the report shows the median.
@@ -71,8 +75,10 @@ type bench struct {
 	root string // of the repository
 	big  int    // messages of the longest conversation
 	mid  int
-	rows []row
-	now  string // the figure being measured
+	// quick says that small conversations are enough, to see that it runs.
+	quick bool
+	rows  []row
+	now   string // the figure being measured
 
 	quiet map[string]quietness // by figure
 }
@@ -89,8 +95,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	b := &bench{ctx: ctx, dir: *dir, big: 1_000_000, mid: 100_000, quiet: map[string]quietness{}}
-	if *quick {
+	b := &bench{ctx: ctx, dir: *dir, big: 1_000_000, mid: 100_000, quick: *quick, quiet: map[string]quietness{}}
+	if b.quick {
 		b.big = 20_000
 		b.mid = 5_000
 	}
@@ -129,6 +135,9 @@ func (b *bench) runAll(only, out string, keep bool) error {
 			return err
 		}
 		defer func() { _ = os.RemoveAll(b.dir) }() // a temporary folder
+	}
+	if err := adoptChildren(); err != nil {
+		return err
 	}
 	began := time.Now()
 	for _, f := range figures {

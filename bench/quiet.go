@@ -115,6 +115,7 @@ func (b *bench) measureQuietly(f figure) error {
 		if err := f.run(b); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
+		reapChildren()
 		fresh := slices.Clone(b.rows[before:])
 		b.rows = b.rows[:before]
 		q := watch.end(fresh)
@@ -123,7 +124,7 @@ func (b *bench) measureQuietly(f figure) error {
 			best = fresh
 			least = q
 		}
-		if q.isQuiet() {
+		if q.isQuiet() || b.quick {
 			break
 		}
 		fmt.Fprintf(os.Stderr, "   the machine was not quiet. %s\n", q)

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/scrollback-ai/scrollback/bench/measured"
 )
 
 // row is one measured number: of what, in which round.
@@ -26,17 +28,7 @@ type row struct {
 // addNumber notes a number and shows it.
 func (b *bench) addNumber(what string, round int, value float64, unit string) {
 	b.rows = append(b.rows, row{b.now, what, round, value, unit})
-	fmt.Fprintf(os.Stderr, "   %-52s %d  %s\n", what, round, formatValue(value, unit))
-}
-
-func formatValue(v float64, unit string) string {
-	switch {
-	case v >= 1000:
-		return strings.TrimSpace(fmt.Sprintf("%.0f %s", v, unit))
-	case v >= 10:
-		return strings.TrimSpace(fmt.Sprintf("%.1f %s", v, unit))
-	}
-	return strings.TrimSpace(fmt.Sprintf("%.2f %s", v, unit))
+	fmt.Fprintf(os.Stderr, "   %-52s %d  %s\n", what, round, measured.Format(value, unit))
 }
 
 // medianOf returns the median of what was measured, and its unit; ok is false when
@@ -52,8 +44,7 @@ func (b *bench) medianOf(figure, what string) (v float64, unit string, ok bool) 
 	if len(all) == 0 {
 		return 0, "", false
 	}
-	slices.Sort(all)
-	return all[len(all)/2], unit, true
+	return measured.Median(all), unit, true
 }
 
 // percentileMS of durations, in milliseconds.
@@ -113,6 +104,16 @@ var targets = []target{
 	{figure: "grep", what: "a word of 1 %, 100,000 messages live", most: 500},
 	{figure: "grep", what: "nothing, 100,000 messages live", most: 500},
 	{figure: "resume", what: "imported a second", least: 4000},
+	{figure: "page", what: "bytes of the first visit", most: 400},
+	{figure: "page", what: "requests of the first visit", most: 25},
+	{figure: "page", what: "first paint", most: 500, aim: true},
+	{figure: "importing", what: "tool output: throughput", least: 20, aim: true},
+	{figure: "importing", what: "prose: throughput", least: 20, aim: true},
+	{figure: "servers", what: "PostgreSQL: a turn, statements", most: 12, aim: true},
+	{figure: "servers", what: "PostgreSQL: a turn, WAL", most: 6, aim: true},
+	{figure: "servers", what: "PostgreSQL: a turn, processor of the database", most: 0.8, aim: true},
+	{figure: "servers", what: "PostgreSQL: 64 conversations, 2 servers", over: "PostgreSQL: 64 conversations, 1 server",
+		least: 1, aim: true},
 	{figure: "tokens", what: "counter, English", least: 12},
 	{figure: "tokens", what: "counter, code", least: 12},
 	{figure: "tokens", what: "counter, JSON", least: 12},
@@ -139,7 +140,7 @@ func judgeTarget(b *bench, t target) verdict {
 	}
 	if t.beside != "" {
 		if base, _, ok := b.medianOf(t.figure, t.beside); ok && base > 0 {
-			v.absolute = " (" + formatValue(v.value/base, "× "+t.beside) + ")"
+			v.absolute = " (" + measured.Format(v.value/base, "× "+t.beside) + ")"
 		}
 	}
 	if t.over != "" {
@@ -148,7 +149,7 @@ func judgeTarget(b *bench, t target) verdict {
 			v.ok = false
 			return v
 		}
-		v.absolute = " (" + formatValue(v.value, v.unit) + ")"
+		v.absolute = " (" + measured.Format(v.value, v.unit) + ")"
 		v.value = v.value / base
 		v.unit = "×"
 	}
@@ -165,18 +166,18 @@ func (v verdict) tableRow() string {
 	if v.over != "" {
 		what += " ÷ " + v.over
 	}
-	bound := "≤ " + formatValue(v.most, v.unit)
+	bound := "≤ " + measured.Format(v.most, v.unit)
 	if v.least > 0 {
-		bound = "≥ " + formatValue(v.least, v.unit)
+		bound = "≥ " + measured.Format(v.least, v.unit)
 	}
 	if v.aim {
 		bound = "aim " + bound
 	}
-	measured := formatValue(v.value, v.unit) + v.absolute
+	number := measured.Format(v.value, v.unit) + v.absolute
 	met := "yes"
 	switch {
 	case !v.ok:
-		measured = "not measured"
+		number = "not measured"
 		met = "**no**"
 	case !v.met:
 		met = "**no**"
@@ -184,7 +185,7 @@ func (v verdict) tableRow() string {
 	if v.disturbed {
 		met += ", but the machine was not quiet"
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s |\n", what, measured, bound, met)
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", what, number, bound, met)
 }
 
 // missedBounds names the bounds, not the aims, that were not met; one that nothing was measured
@@ -224,7 +225,7 @@ func (b *bench) writeReport(took time.Duration, whole bool) string {
 			b.quiet[f.name])
 		for _, what := range seen {
 			v, unit, _ := b.medianOf(f.name, what)
-			fmt.Fprintf(&s, "| %s | %s |\n", what, formatValue(v, unit))
+			fmt.Fprintf(&s, "| %s | %s |\n", what, measured.Format(v, unit))
 		}
 	}
 	return s.String()
@@ -254,8 +255,12 @@ var notes = map[string]string{
 	"server":   "The program with a million messages in its store: its peak resident memory over 20 turns of one chat, and the time from exec to the first response, beside the time from exec to the end of the program that only prints its version.",
 	"streams": "The program with a provider on this machine that begins to answer at once. The first token: from the question over HTTP to the first piece of the answer, beside the same request sent to the provider by hand, in a window of 10,048 tokens. " +
 		"Requests: four readers of the newest 20 conversations, beside streams that get ten words a second each; provider, readers and server share the machine. Memory: what the server's resident memory grows by when 500 are opened at once, over 480, in a server that has had 20 before; a chat includes its turn and its request to the provider.",
-	"build":  "The program as `go build` makes it; the cold build starts with an empty cache.",
-	"tokens": "The tokenizer over mixed text, and over Chinese characters in random order, of which nothing was seen before.",
+	"build": "The program as `go build` makes it; the cold build starts with an empty cache.",
+	"page":  "In Chromium, with a server on this machine, 10,000 conversations, one of them 100,000 messages long, and an answer of 20,000 words. A long frame is more than 50 ms between two paints.",
+	"importing": "Transcripts like Claude Code's, full of outputs of tools or of sentences that differ, imported by the program from an empty folder, and once more; then lines are written while it watches. " +
+		"The throughput of a processor is bytes of source by processor time.",
+	"servers": "Each server is a process of its own that opens the store through the library; a turn is Begin and Finish, with its usage and its account. PostgreSQL is durable and runs on this machine, beside the servers.",
+	"tokens":  "The tokenizer over mixed text, and over Chinese characters in random order, of which nothing was seen before.",
 }
 
 // describeMachine names what it ran on, by what matters.

@@ -438,8 +438,11 @@ func (e *Engine) findPlace(ctx context.Context, head store.Head, base threading.
 	return store.Place{}, scrollback.Errorf(scrollback.NotFound, "engine.Exchange", i18n.NoConversation, head.ID)
 }
 
-// Turn returns the id of the exchange's turn, and Conversation that of its conversation.
+// Turn returns the id of the exchange's turn.
 func (x *Exchange) Turn() scrollback.TurnID { return x.lt.turn.ID }
+
+// StartedAt returns when the exchange's turn began, as it is stored.
+func (x *Exchange) StartedAt() time.Time { return time.UnixMilli(x.lt.turn.StartedAt) }
 
 // Conversation returns the id of the exchange's conversation.
 func (x *Exchange) Conversation() scrollback.ConversationID { return x.lt.turn.Conversation }

@@ -15,8 +15,8 @@ import (
 
 // ran is what a run of the program took.
 type ran struct {
-	took time.Duration
-	peak int64 // bytes
+	took, used time.Duration // by the clock, and of processors
+	peak       int64         // bytes
 }
 
 func (b bench) newCommand(ctx context.Context, args ...string) *exec.Cmd {
@@ -32,7 +32,7 @@ func (b bench) runCommand(ctx context.Context, args ...string) (ran, error) {
 	cmd := b.newCommand(ctx, args...)
 	began := time.Now()
 	err := cmd.Run()
-	r := ran{took: time.Since(began)}
+	r := ran{took: time.Since(began), used: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	if used, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		r.peak = used.Maxrss << 10
 	}
@@ -41,17 +41,17 @@ func (b bench) runCommand(ctx context.Context, args ...string) (ran, error) {
 
 // measureFollow watches, writes lines, and measures how long each takes until a search in another
 // process finds it; then the watch is told to end.
-func (b bench) measureFollow(ctx context.Context, lines int) ([]row, error) {
+func (b bench) measureFollow(ctx context.Context, lines int, add func(what string, value float64, unit string)) error {
 	if lines == 0 {
-		return nil, nil
+		return nil
 	}
 	cmd := b.newCommand(ctx, "serve", "--watch", "--addr", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = cmd.Process.Kill() }() // it has ended, if all went well
 	url := ""
@@ -64,26 +64,28 @@ func (b bench) measureFollow(ctx context.Context, lines int) ([]row, error) {
 		word := fmt.Sprintf("zyx%dq", i)
 		began := time.Now()
 		if err := b.writePrompt(i, word); err != nil {
-			return nil, err
+			return err
 		}
 		if err := waitFound(ctx, url, word); err != nil {
-			return nil, err
+			return err
 		}
 		took = append(took, time.Since(began))
 	}
 	slices.Sort(took)
 	began := time.Now()
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		return nil, err
+		return err
 	}
 	if err := cmd.Wait(); err != nil {
-		return nil, err
+		return err
 	}
-	return []row{{"a line written until a search finds it",
-		fmt.Sprintf("%d ms median, %d ms at most, of %d", took[len(took)/2].Milliseconds(), took[len(took)-1].Milliseconds(),
-			len(took))},
-		{"told to end until it has", fmt.Sprintf("%d ms", time.Since(began).Milliseconds())}}, nil
+	add("a line written until a search finds it", toMillis(took[len(took)/2]), "ms")
+	add("a line written until a search finds it, at most", toMillis(took[len(took)-1]), "ms")
+	add("told to end until it has", toMillis(time.Since(began)), "ms")
+	return nil
 }
+
+func toMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // writePrompt writes a prompt to a new session; the first lines of it come before.
 func (b bench) writePrompt(i int, word string) error {

@@ -12,6 +12,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"github.com/scrollback-ai/scrollback/bench/measured"
 )
 
 // watcher runs in the page before anything else: it notes when the page can be used, and how
@@ -28,7 +30,7 @@ window.bench = { frames: [], usable: 0 };
 })(0);`
 
 // measurePage fills a server and looks at it in a browser.
-func measurePage(ctx context.Context, s size) ([]row, error) {
+func measurePage(ctx context.Context, s size) ([]measured.Number, error) {
 	p, err := fillServer(ctx, s)
 	if err != nil {
 		return nil, err
@@ -56,16 +58,16 @@ func measurePage(ctx context.Context, s size) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows []row
-	for _, look := range []func(context.Context, *place, size) ([]row, error){measureOpening, measureScrolling,
+	var all []measured.Number
+	for _, look := range []func(context.Context, *place, size) ([]measured.Number, error){measureOpening, measureScrolling,
 		measureStreaming} {
 		more, err := look(ctx, p, s)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, more...)
+		all = append(all, more...)
 	}
-	return rows, nil
+	return all, nil
 }
 
 // scriptNumber returns what a script comes to.
@@ -80,15 +82,17 @@ func waitUntil(ctx context.Context, script string, most time.Duration) error {
 
 const rounds = 5
 
-// medianOf returns the middle of an odd number of numbers.
-func medianOf(xs []float64) float64 { slices.Sort(xs); return xs[len(xs)/2] }
+// oneNumber returns a number of one round.
+func oneNumber(what string, value float64, unit string) measured.Number {
+	return measured.Number{What: what, Value: value, Unit: unit}
+}
 
 // measureOpening returns what the page weighs and when it is there, with many conversations in the list.
-func measureOpening(ctx context.Context, p *place, s size) ([]row, error) {
+func measureOpening(ctx context.Context, p *place, s size) ([]measured.Number, error) {
 	weight := `performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource')).reduce((n, r) => n + r.transferSize, 0)`
 	paint := `(performance.getEntriesByName('first-contentful-paint')[0] || {startTime: -1}).startTime`
 	var painted, usable []float64
-	var first, cold, again, files float64
+	var first, again, files float64
 	for i := range rounds {
 		err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(p.url))
 		if err == nil {
@@ -109,33 +113,32 @@ func measureOpening(ctx context.Context, p *place, s size) ([]row, error) {
 		}
 		if i == 0 {
 			first = again
-			cold = painted[0]
 			if files, err = scriptNumber(ctx, `performance.getEntriesByType('resource').length + 1`); err != nil {
 				return nil, err
 			}
 		}
 	}
-	rowsShown, err := scriptNumber(ctx, `document.querySelectorAll('.sidebar *').length`)
+	elements, err := scriptNumber(ctx, `document.querySelectorAll('.sidebar *').length`)
 	if err != nil {
 		return nil, err
 	}
-	return []row{
-		{fmt.Sprintf("bytes of the first visit, %d conversations, %.0f requests", s.conversations, files), formatKilo(first)},
-		{"bytes of the next visit", formatKilo(again)},
-		{"first paint of the first visit", fmt.Sprintf("%.0f ms", cold)},
-		{"first paint", fmt.Sprintf("%.0f ms", medianOf(painted))},
-		{"a chat that can be written in, with its list", fmt.Sprintf("%.0f ms", medianOf(usable))},
-		{"elements of the list in the page", fmt.Sprintf("%.0f", rowsShown)},
-	}, nil
+	out := []measured.Number{
+		oneNumber("bytes of the first visit", first/1000, "KB"),
+		oneNumber("requests of the first visit", files, ""),
+		oneNumber("bytes of the next visit", again/1000, "KB"),
+		oneNumber("first paint of the first visit", painted[0], "ms"),
+	}
+	for i := range rounds {
+		out = append(out, measured.Number{What: "first paint", Round: i, Value: painted[i], Unit: "ms"},
+			measured.Number{What: "a chat that can be written in, with its list", Round: i, Value: usable[i], Unit: "ms"})
+	}
+	return append(out, oneNumber("elements of the list in the page", elements, "")), nil
 }
-
-func formatKilo(n float64) string { return fmt.Sprintf("%.0f KB", n/1000) }
-func formatMega(n float64) string { return fmt.Sprintf("%.1f MB", n/1e6) }
 
 const heap = `performance.memory.usedJSHeapSize`
 
 // frameTimes returns how the frames since the last call were.
-func frameTimes(ctx context.Context, what string) ([]row, error) {
+func frameTimes(ctx context.Context, what string) ([]measured.Number, error) {
 	long, err := scriptNumber(ctx, `bench.frames.filter((x) => x > 50).length`)
 	if err != nil {
 		return nil, err
@@ -148,12 +151,12 @@ func frameTimes(ctx context.Context, what string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []row{{what + ": frames longer than 50 ms", fmt.Sprintf("%.0f of %.0f", long, all)},
-		{what + ": the longest", fmt.Sprintf("%.0f ms", worst)}}, nil
+	return []measured.Number{oneNumber(what+": frames longer than 50 ms, of a thousand", 1000*long/max(all, 1), ""),
+		oneNumber(what+": the longest frame", worst, "ms")}, nil
 }
 
 // measureScrolling goes through a very long conversation, by the wheel and by jumps.
-func measureScrolling(ctx context.Context, p *place, s size) ([]row, error) {
+func measureScrolling(ctx context.Context, p *place, s size) ([]measured.Number, error) {
 	err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(p.addressOf(p.long)))
 	if err == nil {
 		err = waitUntil(ctx, fmt.Sprintf(`document.querySelector('[data-seq="%d"]')`, s.messages), time.Minute)
@@ -172,7 +175,7 @@ func measureScrolling(ctx context.Context, p *place, s size) ([]row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scrolling: %w", err)
 	}
-	rows, err := frameTimes(ctx, "scrolling 180,000 px upwards")
+	out, err := frameTimes(ctx, "scrolling 180,000 px upwards")
 	if err != nil {
 		return nil, err
 	}
@@ -194,14 +197,13 @@ func measureScrolling(ctx context.Context, p *place, s size) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(rows, row{fmt.Sprintf("memory of the scripts at the end of %d messages", s.messages),
-		formatMega(before)},
-		row{"memory after scrolling and 20 jumps", formatMega(after)},
-		row{"messages in the page after that", fmt.Sprintf("%.0f", held)}), nil
+	return append(out, oneNumber(fmt.Sprintf("memory of the scripts at the end of %d messages", s.messages), before/1e6,
+		"MB"), oneNumber("memory after scrolling and 20 jumps", after/1e6, "MB"),
+		oneNumber("messages in the page after that", held, "")), nil
 }
 
 // measureStreaming reads a very long answer as it is written.
-func measureStreaming(ctx context.Context, p *place, s size) ([]row, error) {
+func measureStreaming(ctx context.Context, p *place, s size) ([]measured.Number, error) {
 	err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(p.addressOf(p.talk)),
 		chromedp.WaitVisible(".composer textarea"),
 		chromedp.Evaluate[chromedp.Void](`bench.frames.length = 0`),
@@ -212,10 +214,10 @@ func measureStreaming(ctx context.Context, p *place, s size) ([]row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a long answer: %w", err)
 	}
-	rows, err := frameTimes(ctx, fmt.Sprintf("an answer of %d words", s.words))
+	out, err := frameTimes(ctx, fmt.Sprintf("an answer of %d words", s.words))
 	if err != nil {
 		return nil, err
 	}
 	n, err := scriptNumber(ctx, heap)
-	return append(rows, row{"memory after it", formatMega(n)}), err
+	return append(out, oneNumber("memory after it", n/1e6, "MB")), err
 }

@@ -7,6 +7,7 @@
 //	go -C bench run ./servers -dsn postgres://…  a server on which databases may be made
 //	go -C bench run ./servers -without postgres  SQLite alone
 //	go -C bench run ./servers -quick             small, to see that it runs
+//	go -C bench run ./servers -json              numbers for the report, instead of a table
 //
 // A server is a process of its own that opens the store through the library. The throw-away
 // PostgreSQL is durable, as one in production is. What it prints at the end are inputs for
@@ -27,6 +28,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/scrollback-ai/scrollback/bench/measured"
 )
 
 // run is one run of everything.
@@ -38,6 +41,7 @@ type run struct {
 	rounds   int
 
 	statements bool // which statements turns run is listed
+	asJSON     bool // numbers are printed for the report
 
 	pg     *cluster // nil without PostgreSQL
 	rows   []row
@@ -52,7 +56,7 @@ type row struct {
 }
 
 func (r *run) addValue(what, where string, value float64, unit string) {
-	fmt.Fprintf(os.Stderr, "   %-44s %-12s %s\n", what, where, formatValue(value, unit))
+	fmt.Fprintf(os.Stderr, "   %-44s %-12s %s\n", what, where, measured.Format(value, unit))
 	r.rows = append(r.rows, row{what, where, value, unit})
 }
 
@@ -66,6 +70,7 @@ func main() {
 	rounds := flag.Int("rounds", 3, "rounds; the median is reported")
 	quick := flag.Bool("quick", false, "2,000 messages, one round of a second")
 	statements := flag.Bool("statements", false, "list the statements of a turn")
+	asJSON := flag.Bool("json", false, "print numbers for the report instead of a table")
 	job := flag.String("worker", "", "be a worker: the other process of a figure")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -74,7 +79,7 @@ func main() {
 		exitWith(runWorker(ctx, *job))
 		return
 	}
-	r := &run{ctx: ctx, messages: *messages, seconds: *seconds, rounds: *rounds, statements: *statements,
+	r := &run{ctx: ctx, messages: *messages, seconds: *seconds, rounds: *rounds, statements: *statements, asJSON: *asJSON,
 		inputs: map[string]float64{}}
 	if *quick {
 		r.messages = 2000
@@ -121,6 +126,9 @@ func (r *run) runAll(dsn, bin, without string) (err error) {
 			return err
 		}
 	}
+	if r.asJSON {
+		return measured.Write(os.Stdout, r.numbers(), true)
+	}
 	fmt.Print(r.writeReport())
 	return nil
 }
@@ -138,6 +146,17 @@ func (r *run) newDatabase(where, name string) (string, error) {
 		return "sqlite://" + dir + "/scrollback.db", err
 	}
 	return r.pg.createDatabase(r.ctx, name)
+}
+
+// numbers returns what was measured, for the report.
+func (r *run) numbers() (out []measured.Number) {
+	round := map[string]int{}
+	for _, x := range r.rows {
+		what := x.where + ": " + x.what
+		out = append(out, measured.Number{What: what, Round: round[what], Value: x.value, Unit: x.unit})
+		round[what]++
+	}
+	return out
 }
 
 // writeReport returns the table of medians, and the inputs for bench/scale.
@@ -173,18 +192,7 @@ func (r *run) medianOf(what, where string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	slices.Sort(all)
-	return formatValue(all[len(all)/2], unit)
-}
-
-func formatValue(v float64, unit string) string {
-	switch {
-	case v >= 100:
-		return fmt.Sprintf("%.0f %s", v, unit)
-	case v >= 10:
-		return fmt.Sprintf("%.1f %s", v, unit)
-	}
-	return fmt.Sprintf("%.2f %s", v, unit)
+	return measured.Format(measured.Median(all), unit)
 }
 
 // percentileMS of times in milliseconds.

@@ -39,6 +39,10 @@ func TestReportHasMedians(t *testing.T) {
 		r.addValue("a turn", sqlite, v, "ms")
 	}
 	r.addValue("a turn", postgres, 12.34, "ms")
+	if all := r.numbers(); len(all) != 4 || all[2].What != "SQLite: a turn" || all[2].Round != 2 ||
+		all[3].What != "PostgreSQL: a turn" || all[3].Round != 0 {
+		t.Errorf("the numbers are %v", all)
+	}
 	got := r.writeReport()
 	if !strings.Contains(got, "| a turn | 3.00 ms | 12.3 ms |") || !strings.Contains(got, `"tend_ms": 0.5`) {
 		t.Errorf("the report is\n%s", got)

@@ -299,7 +299,7 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	}
 	deliver := func() { x.NoteDelivered(context.WithoutCancel(ctx)) }
 	rel := newRelay(Head{ID: r.answerID(string(x.Turn())), Model: asked.Model, Conversation: x.Conversation(),
-		Created: time.Now(), Tools: formedTools(x.Tools())}, x.Cancel)
+		Created: x.StartedAt(), Tools: formedTools(x.Tools())}, x.Cancel)
 	rel.deliver = deliver
 	d.keepRelay(threading.RequestID(x.Turn()), rel)
 	d.hold(v, r, rel)
