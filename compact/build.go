@@ -6,6 +6,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
 	"github.com/scrollback-ai/scrollback/internal/marks"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // foldJob is a fold to be made: which messages it hides, and under which summary.
@@ -17,6 +18,30 @@ type foldJob struct {
 	writers []Summarizer
 	ids     []string // of segments; each time the fold is made, they are taken from the first on
 	taken   int
+	built   *lastBuild // shared by the trials of a fold; nil remembers none
+}
+
+// lastBuild is the fold that was built last, and of what.
+type lastBuild struct {
+	of   buildKey
+	made builtFold
+}
+
+// buildKey is what a fold of some messages depends on.
+type buildKey struct {
+	cut      foldCut
+	text, by string // of its summary
+	afresh   bool   // if it has none
+}
+
+// key returns the key of a job's fold.
+func (j *foldJob) key() buildKey {
+	k := buildKey{cut: j.cut, afresh: j.afresh && j.summary == nil}
+	if j.summary != nil {
+		k.text = j.summary.text
+		k.by = j.summary.by
+	}
+	return k
 }
 
 // newID returns the next id. A placeholder names its segment, so that with other ids the
@@ -37,6 +62,7 @@ type builtFold struct {
 	leaves   []scrollback.Segment // those of segments that cover messages
 
 	tokens int64 // of the window with this view
+	said   *window.SaidLines
 	result scrollback.CompactionResult
 }
 
@@ -45,6 +71,18 @@ type builtFold struct {
 // the segments in sight: the oldest while they are too many, or all of them into one
 // roll-up if the summary goes.
 func (j *foldJob) buildFold() (builtFold, error) {
+	if j.cut.messages > 0 && j.built != nil && j.built.of == j.key() {
+		return j.built.made, nil
+	}
+	b, err := j.makeFold()
+	if err == nil && j.built != nil {
+		*j.built = lastBuild{j.key(), b}
+	}
+	return b, err
+}
+
+// makeFold is buildFold, whether or not the same was built last.
+func (j *foldJob) makeFold() (builtFold, error) {
 	j.taken = 0
 	run := j.fullInput().Live[:j.cut.messages]
 	was := j.Branch.View

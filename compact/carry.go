@@ -119,25 +119,31 @@ func (r *summaryRecord) chooseKept(lines []carriedLine, room int64) (chosen []ca
 	})
 	b := keptBlock{record: r, lines: dropWithin(lines)}
 	b.count()
+	var apart string
+	var own int64
+	var last []bool // the lines that were taken when apart was written
 	for reserve := int64(0); ; reserve += leastLine {
 		taken, n, used := b.fillShares(room - reserve)
 		if n == len(b.lines) {
 			return b.lines, "", used
 		}
-		for i, l := range b.lines {
-			if taken[i] {
-				chosen = append(chosen, l)
-			}
+		if last == nil || !slices.Equal(taken, last) {
+			apart, older = b.writeApart(taken)
+			own = int64(r.count("\n" + older))
+			last = taken
 		}
-		older = b.apart(taken)
-		own := int64(r.count("\n" + older))
 		if used+own <= room {
+			r.memory.keepApart(apart)
+			for i, l := range b.lines {
+				if taken[i] {
+					chosen = append(chosen, l)
+				}
+			}
 			return chosen, older, used + own
 		}
 		if n == 0 { // not even for that
 			return nil, "", 0
 		}
-		chosen = nil
 	}
 }
 
@@ -227,8 +233,8 @@ func (b *keptBlock) fillShares(room int64) (taken []bool, count int, used int64)
 	return taken, count, used
 }
 
-// apart writes the kept sentences that are not taken as a text of their own, and returns the line that names it.
-func (b *keptBlock) apart(taken []bool) string {
+// writeApart writes the kept sentences that are not taken as a text of their own, and the line that names it.
+func (b *keptBlock) writeApart(taken []bool) (apart, line string) {
 	form := b.record.summaryForm()
 	var text strings.Builder
 	label := ""
@@ -244,7 +250,7 @@ func (b *keptBlock) apart(taken []bool) string {
 		}
 		text.WriteString(b.texts[i] + "\n")
 	}
-	return fmt.Sprintf(form.Words.Older, n, b.record.memory.keepApart(text.String()))
+	return text.String(), fmt.Sprintf(form.Words.Older, n, apartRef(text.String()))
 }
 
 // chooseSaid chooses files and what was said last for what room there is.

@@ -107,6 +107,7 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 		in.Memory = NewMemory()
 	}
 	in.fillDefaults()
+	in.Count = in.Memory.rememberCounts(in.Count)
 	in.dropLeftOut()
 	before := in.weighWindows()
 	c := Compaction{View: in.Branch.View, Receipt: in.newReceipt(&before)}
@@ -116,7 +117,7 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	if in.Reason == MustFit && !in.canFit() {
 		return c, nil
 	}
-	j := foldJob{Input: &in, afresh: !in.choosesCut() || in.isOutgrown()}
+	j := foldJob{Input: &in, afresh: !in.choosesCut() || in.isOutgrown(), built: &lastBuild{}}
 	var ok bool
 	// With nothing to cut, the segments in sight may still be too many: after a rewind
 	// that opened roll-ups, or in a smaller window.
@@ -350,7 +351,7 @@ func (j *foldJob) concludeReceipt(c *Compaction, made builtFold, said *askOutcom
 	case r.Result == scrollback.ResultCompacted:
 		c.View = made.view
 		c.Ends = j.foldedEnds(made.view.Boundary)
-		c.View.Said = saidLines(j.inputAfter(&made))
+		c.View.Said = append([][]int{made.said.Summary}, made.said.Segments...)
 		c.Segments = made.segments
 		if j.summary != nil {
 			c.Apart = j.Memory.listApart(j.summary.text)
@@ -387,12 +388,6 @@ func sumWeights(ms []scrollback.Message) (w scrollback.Weight) {
 		w = w.Add(ms[i].Weight)
 	}
 	return w
-}
-
-// saidLines lists the lines that a window does not show, as a view keeps them.
-func saidLines(in window.Input) [][]int {
-	said := in.SaidLines()
-	return append([][]int{said.Summary}, said.Segments...)
 }
 
 // foldedEnds lists the sentences that have ended something which is kept, of messages up to a seq

@@ -37,6 +37,7 @@ type extractLine struct {
 	window.Line
 	score  float64
 	stands bool
+	key    string // what it shares with lines that say the same
 }
 
 var (
@@ -270,6 +271,9 @@ func extractLines(ms []scrollback.Message, h *judgements) []extractLine {
 			s.score *= 1 - sharedWeight*shared.share(&s)
 		}
 		s.stands = s.kept
+		if s.key = strings.Join(s.clauses, ""); s.Text != s.whole {
+			s.key = same.Key(s.Text)
+		}
 		out[i] = s.extractLine
 	}
 	return lowerAlike(sortBest(out), func(score float64) float64 { return alikeWeight * score })
@@ -296,7 +300,7 @@ func parseLines(placeholder string) []extractLine {
 		if !ok {
 			continue
 		}
-		out = append(out, extractLine{Line: l, score: -float64(i)})
+		out = append(out, extractLine{Line: l, score: -float64(i), key: same.Key(l.Text)})
 		if kept.IsInstruction(l.Text) || kept.IsTrait(l.Text) || kept.IsTodo(scrollback.Role(l.By), l.Text) {
 			out[len(out)-1].score += standingLead
 			out[len(out)-1].stands = true
@@ -309,10 +313,9 @@ func parseLines(placeholder string) []extractLine {
 func dropAlike(lines []extractLine) (out []extractLine) {
 	at := map[string]int{}
 	for _, l := range lines {
-		key := same.Key(l.Text)
-		i, ok := at[key]
-		if !ok || key == "" {
-			at[key] = len(out)
+		i, ok := at[l.key]
+		if !ok || l.key == "" {
+			at[l.key] = len(out)
 			out = append(out, l)
 			continue
 		}
@@ -370,7 +373,7 @@ func (j *foldJob) chooseLines(lines []extractLine) []extractLine {
 	var fresh, shown []extractLine
 	for _, l := range lines {
 		list := &fresh
-		if carries[same.Key(l.Text)] {
+		if carries[l.key] {
 			list = &shown
 		}
 		if int64(len(*list)) < j.Policy.ExtractLines {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/window"
 )
 
 // Bounds of looking for a cut that keeps more.
@@ -169,7 +168,7 @@ func (s *cutSearch) tryCut(c foldCut) (tokens, summary, needed int64, err error)
 	case len(s.j.writers) == 0:
 		needed = min(summary, needed)
 	}
-	return window.Assemble(trial.Shown.inputAfter(&made)).Weight.Tokens, summary, needed, nil
+	return trial.tokensAfter(&made), summary, needed, nil
 }
 
 // lastExchange returns the index of the message with which the last exchange begins: the

@@ -27,7 +27,9 @@ type Memory struct {
 	settler *kept.Settler
 	ends    remembered[scrollback.MessageID, []scrollback.Kept] // what of messages may end something
 	lines   remembered[lineKey, readLine]
-	counts  remembered[string, int64] // tokens of lines, with the break before them
+	parsed  remembered[string, []extractLine] // lines of placeholders
+	counts  remembered[string, int64]         // tokens of lines, with the break before them
+	counted countedTexts
 }
 
 // lineKey names a line by what its reading depends on.
@@ -109,20 +111,23 @@ func rowsKey(rows []scrollback.Kept) string {
 	return fmt.Sprint(len(rows), last.ID, last.Change, rows[0].ID)
 }
 
-// keepApart remembers a text that a summary names by its ref, and returns the ref.
-func (m *Memory) keepApart(text string) scrollback.Ref {
+// apartRef returns the ref by which a summary names a text.
+func apartRef(text string) scrollback.Ref {
 	sum := sha256.Sum256([]byte(text))
-	ref := scrollback.ArtifactRef(scrollback.ArtifactID(hex.EncodeToString(sum[:])))
+	return scrollback.ArtifactRef(scrollback.ArtifactID(hex.EncodeToString(sum[:])))
+}
+
+// keepApart remembers a text that a summary names by its ref.
+func (m *Memory) keepApart(text string) {
 	if m == nil {
-		return ref
+		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.texts) >= maxRemembered {
 		clear(m.texts)
 	}
-	m.texts[ref] = text
-	return ref
+	m.texts[apartRef(text)] = text
 }
 
 // listApart lists the texts that a summary names.
@@ -171,6 +176,52 @@ func (m *Memory) readLine(k lineKey) readLine {
 		return k.read()
 	}
 	return m.lines.find(k, k.read)
+}
+
+// parseLines returns the lines of a placeholder, which are not to be changed.
+func (m *Memory) parseLines(placeholder string) []extractLine {
+	if m == nil {
+		return parseLines(placeholder)
+	}
+	return m.parsed.find(placeholder, func() []extractLine { return parseLines(placeholder) })
+}
+
+// countedTexts are the tokens of texts.
+type countedTexts struct {
+	mu    sync.Mutex
+	of    map[string]int
+	bytes int // of all of them
+}
+
+// Bounds of the texts whose tokens are remembered, in bytes: of one, and of all. With one more, all are forgotten.
+const (
+	maxCountedText  = 8 << 10
+	maxCountedTexts = 512 << 10
+)
+
+// rememberCounts returns a function that counts the tokens of a text as another does, and the same text once.
+func (m *Memory) rememberCounts(count func(string) int) func(string) int {
+	c := &m.counted
+	return func(text string) int {
+		if len(text) > maxCountedText {
+			return count(text)
+		}
+		c.mu.Lock()
+		n, known := c.of[text]
+		c.mu.Unlock()
+		if known {
+			return n
+		}
+		n = count(text)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.bytes += len(text); c.of == nil || c.bytes > maxCountedTexts {
+			c.of = map[string]int{}
+			c.bytes = len(text)
+		}
+		c.of[text] = n
+		return n
+	}
 }
 
 // countLine returns the tokens of a line with the break before it.

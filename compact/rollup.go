@@ -185,7 +185,7 @@ func (j *foldJob) makeParent(segs, children []scrollback.Segment) (scrollback.Se
 		s.TokensBefore += c.TokensBefore
 		s.From = min(s.From, c.From)
 		s.To = max(s.To, c.To)
-		lines = append(lines, parseLines(c.Placeholder)...)
+		lines = append(lines, j.Memory.parseLines(c.Placeholder)...)
 		done.Join(summary.ParseWork(c.Placeholder))
 	}
 	var hashes []string

@@ -106,7 +106,7 @@ func (j *foldJob) mostSummary(before *windowWeights, known string) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	bare := window.Assemble(j.inputAfter(&made)).Weight.Tokens
+	bare := j.tokensAfter(&made)
 	if made.view.Summary != nil {
 		bare -= made.view.Summary.Tokens
 	}
@@ -182,7 +182,12 @@ func (j *foldJob) chooseFold(before *windowWeights, summaries []*askOutcome) (ma
 		if made, err = j.buildFold(); err != nil {
 			return made, err
 		}
-		w := window.Assemble(j.inputAfter(&made)).Weight
+		in := j.inputAfter(&made)
+		made.said = in.SaidLines()
+		if len(in.Without) == 0 { // else the window has other lines
+			in.Said = made.said
+		}
+		w := window.Assemble(in).Weight
 		made.tokens = w.Tokens + before.unread // no piece of a backlog shrinks all of it by much: each is judged by itself
 		if made.result = j.judge(before.window.Weight, w); made.result == scrollback.ResultCompacted &&
 			(j.Reason != MustFit || j.More || window.Fits(w, j.Window.Budget)) {

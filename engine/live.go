@@ -37,6 +37,7 @@ type liveTurn struct {
 	meta       scrollback.MetaEvent // as last reported
 	usage      scrollback.Usage     // of all its calls
 	sent       scrollback.Weight    // of the newest request
+	shown      *request.ShownWindow // by it; nil before the first
 	sentRecord *request.SentRecord  // of the newest request, until it is stored with its step
 	wait       turnstile.Patience   // for summaries
 	catchUp    *request.CatchUp     // for what an import left to be compacted

@@ -50,7 +50,8 @@ func (lt *liveTurn) run(base context.Context) {
 	}
 	lt.askTitle(last)
 	// a sub-agent seldom goes on
-	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting && lt.head.AgentOf == nil {
+	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting && lt.head.AgentOf == nil &&
+		(lt.shown == nil || lt.shown.MayBeDue(lt.head.Branch, &lt.settings)) {
 		lt.e.compactor.CompactAhead(base, lt.turn.Conversation, lt.settings)
 	}
 }
@@ -227,6 +228,7 @@ func (lt *liveTurn) buildWindow(ctx context.Context) (w scrollback.Window, note 
 	if fitted.Due {
 		lt.compactBeside(ctx)
 	}
+	lt.shown = request.NewShownWindow(&fitted, head.Branch)
 	l := request.Layout{Input: fitted.Input, Window: fitted.Window}
 	if err := lt.e.previewer.RepeatUnshown(ctx, head.Branch, &l, &lt.settings); err != nil {
 		return w, nil, err

@@ -1,10 +1,8 @@
 package window
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -82,17 +80,54 @@ type Line struct {
 	Text  string
 }
 
-var lineForm = lazyregexp.New(`^- #(\d{1,18}) (\w+)(?: \((\d{1,9})×\))?: (.*)$`)
-
-// ParseLine reads what [Line.String] writes.
+// ParseLine reads what [Line.String] writes: "- #12 user (2×): ", with a seq of at most 18 digits and a count of at
+// most 9, and behind it a text without line breaks.
 func ParseLine(s string) (Line, bool) {
-	m := lineForm().FindStringSubmatch(s)
-	if m == nil {
+	rest, ok := strings.CutPrefix(s, "- #")
+	if !ok || strings.Contains(rest, "\n") {
 		return Line{}, false
 	}
-	seq, _ := strconv.ParseInt(m[1], 10, 64)
-	count, _ := strconv.Atoi(cmp.Or(m[3], "1"))
-	return Line{Seq: seq, By: m[2], Count: max(count, 1), Text: m[4]}, true
+	l := Line{Count: 1}
+	var count int64
+	if l.Seq, rest, ok = cutNumber(rest, 18); !ok || !strings.HasPrefix(rest, " ") {
+		return Line{}, false
+	}
+	rest = rest[1:]
+	end := 0
+	for end < len(rest) && isWordByte(rest[end]) {
+		end++
+	}
+	l.By = rest[:end]
+	rest = rest[end:]
+	if counted, ok := strings.CutPrefix(rest, " ("); ok {
+		if count, counted, ok = cutNumber(counted, 9); !ok {
+			return Line{}, false
+		}
+		if rest, ok = strings.CutPrefix(counted, "×)"); !ok {
+			return Line{}, false
+		}
+		l.Count = max(int(count), 1)
+	}
+	if l.Text, ok = strings.CutPrefix(rest, ": "); !ok || end == 0 {
+		return Line{}, false
+	}
+	return l, true
+}
+
+// cutNumber cuts a number of at most so many digits off the beginning of a text.
+func cutNumber(s string, digits int) (n int64, rest string, ok bool) {
+	end := 0
+	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+		n = n*10 + int64(s[end]-'0')
+		if end++; end > digits {
+			return 0, s, false
+		}
+	}
+	return n, s[end:], end > 0
+}
+
+func isWordByte(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_'
 }
 
 func (l Line) String() string {
@@ -230,8 +265,7 @@ type knownLines struct {
 
 // isKnown reports whether a line is said already: by more of the same message, or by
 // another line that says the same, or more.
-func (k *knownLines) isKnown(l Line) bool {
-	clauses := same.Clauses(l.Text)
+func (k *knownLines) isKnown(l Line, clauses []string) bool {
 	if len(clauses) == 0 {
 		return false
 	}
@@ -259,9 +293,8 @@ func (k *knownLines) showsAll(l Line, clauses []string) bool {
 	return len(shown) > 0
 }
 
-// addLine adds a line, of message seq if that is not 0.
-func (k *knownLines) addLine(text string, seq int64) {
-	clauses := same.Clauses(text)
+// addLine adds the clauses of a line, of message seq if that is not 0.
+func (k *knownLines) addLine(clauses []string, seq int64) {
 	if len(clauses) == 0 {
 		return
 	}
@@ -277,15 +310,21 @@ func (k *knownLines) addLine(text string, seq int64) {
 func (k *knownLines) saidInSummary(text string, segs []scrollback.Segment) (out []int) {
 	for i, line := range strings.Split(text, "\n") {
 		l, ok := ParseLine(line)
+		if !ok {
+			if strings.IndexByte(line, '#') >= 0 {
+				line = seqMarks().ReplaceAllString(line, "")
+			}
+			k.addLine(same.Clauses(line), 0)
+			continue
+		}
+		clauses := same.Clauses(l.Text)
 		switch {
-		case !ok:
-			k.addLine(seqMarks().ReplaceAllString(line, ""), 0)
 		case l.By == ByFile && slices.ContainsFunc(segs,
 			func(s scrollback.Segment) bool { return worksOn(s.Placeholder, l.Path()) }),
-			l.By != ByFile && k.isKnown(l):
+			l.By != ByFile && k.isKnown(l, clauses):
 			out = append(out, i)
 		default:
-			k.addLine(l.Text, l.Seq)
+			k.addLine(clauses, l.Seq)
 		}
 	}
 	return out
@@ -338,12 +377,13 @@ func placeholderText(s *scrollback.Segment) string {
 func (k *knownLines) saidInPlaceholder(text string) (out []int) {
 	for i, line := range strings.Split(text, "\n") {
 		l, ok := ParseLine(line)
-		switch {
-		case !ok:
-		case k.isKnown(l):
+		if !ok {
+			continue
+		}
+		if clauses := same.Clauses(l.Text); k.isKnown(l, clauses) {
 			out = append(out, i)
-		default:
-			k.addLine(l.Text, l.Seq)
+		} else {
+			k.addLine(clauses, l.Seq)
 		}
 	}
 	return out

@@ -2,6 +2,9 @@ package window_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -159,5 +162,39 @@ func TestLine(t *testing.T) {
 	}
 	if l, _ := window.ParseLine("- #9 file: docs/plan (old).md (edit)"); l.Path() != "docs/plan (old).md" {
 		t.Errorf("path %q", l.Path())
+	}
+}
+
+// What ParseLine reads is what an expression finds.
+func TestParseLineAsPlain(t *testing.T) {
+	form := regexp.MustCompile(`^- #(\d{1,18}) (\w+)(?: \((\d{1,9})×\))?: (.*)$`)
+	pieces := strings.Split("- #|- |#|12|0|123456789|1234567890123456789| |user|assistant_2|用户| (|(|×|×)|): |: |:|\n|file|text|…|\xff", "|")
+	r := rand.New(rand.NewPCG(5, 6))
+	read := 0
+	for range 20_000 {
+		line := "- #12 user"
+		if r.IntN(3) == 0 {
+			line = ""
+		}
+		for range r.IntN(8) {
+			line += pieces[r.IntN(len(pieces))]
+		}
+		if r.IntN(3) == 0 {
+			line = fmt.Sprintf("- #%d user (%d×): %s", r.Int64()>>r.IntN(63), r.Int64()>>r.IntN(63), line)
+		}
+		var want window.Line
+		m := form.FindStringSubmatch(line)
+		if m != nil {
+			seq, _ := strconv.ParseInt(m[1], 10, 64)
+			count, _ := strconv.Atoi(m[3])
+			want = window.Line{Seq: seq, By: m[2], Count: max(count, 1), Text: m[4]}
+			read++
+		}
+		if got, ok := window.ParseLine(line); ok != (m != nil) || got != want {
+			t.Fatalf("%q is read as %+v, %v; want %+v", line, got, ok, want)
+		}
+	}
+	if read < 1000 {
+		t.Errorf("only %d lines were read", read)
 	}
 }

@@ -118,6 +118,32 @@ type FittedWindow struct {
 	Due    bool
 }
 
+// ShownWindow is a window that a request was sent with, and the branch that it showed.
+type ShownWindow struct {
+	Window scrollback.Window
+	Branch scrollback.Branch
+	part   bool // of the live messages
+}
+
+// NewShownWindow returns what was sent of a branch.
+func NewShownWindow(fitted *FittedWindow, b scrollback.Branch) *ShownWindow {
+	return &ShownWindow{fitted.Window, b, fitted.Input.NotCompacted != nil}
+}
+
+// MayBeDue reports whether a fold may be due for the branch as it is now, without a look at its messages: the next
+// window begins with the items of the last, and weighs at most what has come since on top of it. It may say yes where
+// none is due.
+func (s *ShownWindow) MayBeDue(now scrollback.Branch, settings *Settings) bool {
+	was := &s.Branch
+	if s.part || now.ID != was.ID || now.ViewVersion != was.ViewVersion {
+		return true
+	}
+	w := s.Window
+	w.Weight = w.Weight.Add(now.LiveWeight()).Sub(was.LiveWeight())
+	shown := compact.Shown{Branch: now, Window: window.Input{Budget: settings.Budget}, Policy: settings.Policy}
+	return shown.IsDue(w)
+}
+
 // errAsked keeps a model from being asked again by the folds of one request.
 var errAsked = scrollback.Errorf(scrollback.Conflict, "engine.fit", i18n.SummaryWasAskedForAlready)
 

@@ -132,6 +132,9 @@ func makeStatement(s string) *statement {
 
 // mayWithdraw reports whether a sentence may take back what was said before.
 func mayWithdraw(s string) bool {
+	if isQuestion(s) { // which is aside
+		return false
+	}
 	_, loose, aside := readChange(s, makeSieve(s))
 	return loose && !aside
 }

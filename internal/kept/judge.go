@@ -1,7 +1,9 @@
 package kept
 
 import (
+	"hash/maphash"
 	"strings"
+	"sync/atomic"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
@@ -84,8 +86,47 @@ func IsVital(sentence string) bool {
 // verdict is what a sentence is.
 type verdict struct{ trait, instruction, todo bool }
 
+// judged remembers what sentences are: each is judged when its message comes, when it is folded, and where a line
+// repeats it.
+var judged verdictCache
+
+// maxJudged is how many sentences a [verdictCache] has room for: a power of two.
+const maxJudged = 4096
+
+// verdictCache has what sentences are, each in the one place that its hash names; another one there takes it over. It
+// is safe for concurrent use.
+type verdictCache struct {
+	of [maxJudged]atomic.Pointer[judgedSentence]
+}
+
+// judgedSentence is a sentence of at most maxSentence bytes, and what it is.
+type judgedSentence struct {
+	text string
+	is   verdict
+}
+
+// sentenceSeed is of the hashes of sentences.
+var sentenceSeed = maphash.MakeSeed()
+
+// find returns what a sentence is.
+func (c *verdictCache) find(sentence string) verdict {
+	if len(sentence) > maxSentence {
+		return judgeAnew(sentence)
+	}
+	at := &c.of[maphash.String(sentenceSeed, sentence)%maxJudged]
+	if known := at.Load(); known != nil && known.text == sentence {
+		return known.is
+	}
+	made := &judgedSentence{strings.Clone(sentence), judgeAnew(sentence)} // it may be of a long text
+	at.Store(made)
+	return made.is
+}
+
 // judge says what a sentence of a person is.
-func judge(sentence string) verdict {
+func judge(sentence string) verdict { return judged.find(sentence) }
+
+// judgeAnew is judge, of a sentence that may not have been judged before.
+func judgeAnew(sentence string) verdict {
 	r := readSentence(sentence)
 	if r == nil {
 		return verdict{instruction: hasInstruction(sentence)}

@@ -181,6 +181,9 @@ func (s *settling) readTalk() {
 		case End: // ends others, and does not stand
 		}
 	}
+	if from == len(s.entries) {
+		return // nothing came that may end what is open
+	}
 	for i := range from {
 		if open[i] {
 			note(i)

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback/internal/wordtable"
 )
@@ -44,28 +45,53 @@ func HasTurn(text string) bool { return turns().MatchString(text) }
 // characters are words of their own. Text that differs in a fact has another form. It is
 // empty if there are no words.
 func NormalForm(text string) string {
-	var all []string
-	for _, c := range splitClauses(text) {
-		all = append(all, c...)
-	}
-	return joinWords(all)
+	c := cutText(text)
+	return string(c.form)
 }
 
 // Clauses returns the forms of the clauses of a text, without courtesies.
 func Clauses(text string) []string {
-	var out []string
-	for _, words := range splitClauses(courtesies.Replace(text)) {
-		for len(words) > 0 && fillers[words[0]] {
-			words = words[1:]
+	if strings.Contains(text, "记") || strings.Contains(text, "麻烦") || strings.Contains(text, "谢谢") {
+		text = courtesies.Replace(text)
+	}
+	c := cutText(text)
+	if len(c.ends) == 0 {
+		return nil
+	}
+	// The clauses are pieces of one string, each with the space that it shares with the one before it.
+	whole := string(c.form)
+	out := make([]string, 0, len(c.ends))
+	from := 0
+	for _, to := range c.ends {
+		if clause := trimFillers(whole[from : to+1]); clause != "" {
+			out = append(out, clause)
 		}
-		for len(words) > 0 && (fillers[words[len(words)-1]] || words[len(words)-1] == "you" && len(words) == 1) {
-			words = words[:len(words)-1]
-		}
-		if len(words) > 0 {
-			out = append(out, joinWords(words))
-		}
+		from = to
+	}
+	if len(out) == 0 {
+		return nil
 	}
 	return out
+}
+
+// trimFillers returns the form of a clause without the words at both ends that say nothing; empty if no others are
+// left.
+func trimFillers(form string) string {
+	for len(form) > 1 {
+		end := 1 + strings.IndexByte(form[1:], ' ')
+		if !fillers[form[1:end]] {
+			break
+		}
+		form = form[end:]
+	}
+	for len(form) > 1 {
+		last := form[strings.LastIndexByte(form[:len(form)-1], ' ')+1 : len(form)-1]
+		if !fillers[last] && form != " you " {
+			return form
+		}
+		form = form[:len(form)-1-len(last)]
+	}
+	return ""
 }
 
 // Key returns what two texts share that say the same.
@@ -87,24 +113,38 @@ func IsWithin(part, whole []string) bool {
 	})
 }
 
-func joinWords(words []string) string {
-	if len(words) == 0 {
-		return ""
+// cutText cuts text into words and clauses.
+func cutText(text string) clauseCutter {
+	c := clauseCutter{form: make([]byte, 0, len(text)+len(text)/8+16)}
+	after := rune(0)
+	width := 0
+	if text != "" {
+		after, width = nextRune(text)
 	}
-	return " " + strings.Join(words, " ") + " "
-}
-
-// splitClauses cuts text into clauses, and these into words.
-func splitClauses(text string) [][]string {
-	c := clauseCutter{runes: []rune(text)}
-	for i, r := range c.runes {
-		c.runes[i] = plainRune(r)
-	}
-	for i := range c.runes {
-		c.takeRune(i)
+	for at := 0; at < len(text); {
+		at += width
+		r := after
+		after = 0
+		if at < len(text) {
+			after, width = nextRune(text[at:])
+		}
+		c.takeRune(r, after)
+		c.before = r
 	}
 	c.endClause()
-	return c.out
+	return c
+}
+
+// nextRune returns the plain form of the first character of a text, and how many bytes it takes there.
+func nextRune(text string) (r rune, width int) {
+	if b := text[0]; b < utf8.RuneSelf {
+		if b >= 'A' && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		return rune(b), 1
+	}
+	r, width = utf8.DecodeRuneInString(text)
+	return plainRune(r), width
 }
 
 // plainRune returns the plain form of a character: half width, in lower case.
@@ -118,36 +158,77 @@ func plainRune(r rune) rune {
 	return unicode.ToLower(r)
 }
 
+// clauseCutter cuts text into words, of which it writes the form: a space before each and one behind the last.
 type clauseCutter struct {
-	runes []rune
-	word  []rune
-	words []string
-	out   [][]string
+	form   []byte
+	ends   []int // of the clauses that have words: where in the form the space behind the last one is
+	word   int   // where the word that is being read begins in the form; 0 for none
+	from   int   // where the words of this clause begin
+	before rune  // that was taken last; 0 at the beginning
+}
+
+// add adds a character to the word that is being read.
+func (c *clauseCutter) add(r rune) {
+	if c.word == 0 {
+		if len(c.form) == 0 {
+			c.form = append(c.form, ' ')
+		}
+		c.word = len(c.form)
+	}
+	if r < utf8.RuneSelf {
+		c.form = append(c.form, byte(r))
+		return
+	}
+	c.form = utf8.AppendRune(c.form, r)
+}
+
+// addWord adds a word of one character.
+func (c *clauseCutter) addWord(r rune) {
+	c.flushWord()
+	c.add(r)
+	c.form = append(c.form, ' ')
+	c.word = 0
 }
 
 func (c *clauseCutter) flushWord() {
-	if len(c.word) == 0 {
+	if c.word == 0 {
 		return
 	}
-	w := string(c.word)
-	c.word = nil
-	if strings.Trim(w, inner) == "" { // an ellipsis, a dash
-		return
-	}
-	if w == "and" || w == "&" {
+	w := c.form[c.word:]
+	switch {
+	case isOnlyInner(w): // an ellipsis, a dash
+		c.form = c.form[:c.word]
+		c.word = 0
+	case string(w) == "and" || string(w) == "&":
+		c.form = c.form[:c.word]
+		c.word = 0
 		c.endClause()
-		return
+	default:
+		c.form = append(c.form, ' ')
+		c.word = 0
 	}
-	c.words = append(c.words, w)
+}
+
+// isOnlyInner reports whether a word has nothing but marks that belong to words.
+func isOnlyInner(w []byte) bool {
+	for _, b := range w {
+		if strings.IndexByte(inner, b) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // endClause ends a clause.
 func (c *clauseCutter) endClause() {
 	c.flushWord()
-	if len(c.words) > 0 {
-		c.out = append(c.out, c.words)
+	if end := len(c.form) - 1; end > c.from {
+		c.ends = append(c.ends, end)
+		c.from = end
 	}
-	c.words = nil
+	if len(c.form) == 1 { // no word came after all
+		c.form = c.form[:0]
+	}
 }
 
 // inner are marks that belong to a word where letters or digits follow, and outer those
@@ -157,34 +238,30 @@ const (
 	outer = `+#%$=<>^|&€£¥°`
 )
 
-func (c *clauseCutter) takeRune(i int) {
-	r := c.runes[i]
-	before := c.runeAt(i - 1)
-	after := c.runeAt(i + 1)
+// takeRune takes the next character, where after follows it.
+func (c *clauseCutter) takeRune(r, after rune) {
+	before := c.before
 	switch {
 	case r >= 'a' && r <= 'z' || r >= '0' && r <= '9': // most of a text, which the rest would also find
-		c.word = append(c.word, r)
+		c.add(r)
 	case r == ' ':
 		c.flushWord()
 	case isEastern(r):
-		c.flushWord()
-		c.words = append(c.words, string(r))
+		c.addWord(r)
 	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) ||
 		strings.ContainsRune(outer, r) && (c.isWordRune(before) || c.isWordRune(after)):
-		c.word = append(c.word, r)
+		c.add(r)
 	case r == '?':
-		c.flushWord()
-		c.words = append(c.words, "?")
+		c.addWord(r)
 		c.endClause()
 	case strings.ContainsRune(inner, r) && c.isInWord(r, before, after):
-		c.word = append(c.word, r)
+		c.add(r)
 	case r == '.' && before != '.' && unicode.IsSpace(after):
 		c.endClause()
 	case strings.ContainsRune(",;:、。!()[]{}\n—", r):
 		c.endClause()
 	case unicode.IsSymbol(r) && !strings.ContainsRune("`~^+=<>|", r):
-		c.flushWord()
-		c.words = append(c.words, string(r))
+		c.addWord(r)
 	default:
 		c.flushWord()
 	}
@@ -215,11 +292,4 @@ func isEastern(r rune) bool {
 
 func (c *clauseCutter) isWordRune(r rune) bool {
 	return isPlain(r) || r != 0 && strings.ContainsRune(outer, r)
-}
-
-func (c *clauseCutter) runeAt(i int) rune {
-	if i < 0 || i >= len(c.runes) {
-		return 0
-	}
-	return c.runes[i]
 }
