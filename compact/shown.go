@@ -114,8 +114,8 @@ func (s *Shown) inputAfter(made *builtFold) window.Input {
 	return in
 }
 
-// tokensAfter returns what the window weighs once a fold is made, in tokens. Lines that it does not show twice count all
-// the same, so that nobody need find them.
+// tokensAfter returns what the window weighs once a fold is made, in tokens. Lines that it does not show twice count
+// all the same, so that nobody need find them.
 func (s *Shown) tokensAfter(made *builtFold) int64 {
 	in := s.inputAfter(made)
 	in.Said = &window.SaidLines{Segments: make([][]int, len(in.Segments))}
