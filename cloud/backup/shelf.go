@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
@@ -88,7 +88,7 @@ const suffix = ".backup"
 const nameTime = "20060102T150405Z"
 
 // names are those of backups on shelves.
-var names = regexp.MustCompile(`^scrollback-(\d{8}T\d{6}Z)(?:-\d{1,2})?\.backup$`)
+var names = lazyregexp.New(`^scrollback-(\d{8}T\d{6}Z)(?:-\d{1,2})?\.backup$`)
 
 // nameAt returns the name of a backup, the nth of its second.
 func nameAt(at time.Time, n int) string {
@@ -102,7 +102,7 @@ func nameAt(at time.Time, n int) string {
 // List returns the backups of a shelf, newest first.
 func (s *Shelf) List(ctx context.Context) (out []Entry, err error) {
 	add := func(name string, size int64) {
-		found := names.FindStringSubmatch(name)
+		found := names().FindStringSubmatch(name)
 		if found == nil {
 			return
 		}

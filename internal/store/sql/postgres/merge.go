@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // mergeablePart is a statement that may be a part of another one: what comes before it in a WITH, the
@@ -17,8 +19,8 @@ type mergeablePart struct {
 
 // Statements of one row each that touch no other table.
 var (
-	plainInsert = regexp.MustCompile(`^INSERT INTO (\w+) \([\w, ]+\) VALUES \([$\d, ]+\)$`)
-	plainUpdate = regexp.MustCompile(`^UPDATE (\w+) SET \w+ = \$\d+(?:, \w+ = \$\d+)* WHERE id = \$1$`)
+	plainInsert = lazyregexp.New(`^INSERT INTO (\w+) \([\w, ]+\) VALUES \([$\d, ]+\)$`)
+	plainUpdate = lazyregexp.New(`^UPDATE (\w+) SET \w+ = \$\d+(?:, \w+ = \$\d+)* WHERE id = \$1$`)
 )
 
 // ownParts are those of our own statements that a turn runs.
@@ -40,7 +42,7 @@ func asPart(text string) *mergeablePart {
 		return known.(*mergeablePart)
 	}
 	part := ownParts[text]
-	for _, form := range []*regexp.Regexp{plainInsert, plainUpdate} {
+	for _, form := range []*regexp.Regexp{plainInsert(), plainUpdate()} {
 		if found := form.FindStringSubmatch(text); found != nil {
 			part = &mergeablePart{"", text, found[1:2]}
 		}
@@ -120,11 +122,11 @@ func mergeTexts(group []waitingStatement) string {
 	return "WITH " + strings.Join(with, ", ") + " " + main
 }
 
-var parameterMark = regexp.MustCompile(`\$\d+`)
+var parameterMark = lazyregexp.New(`\$\d+`)
 
 // shiftParameters adds to the numbers of a statement's parameters.
 func shiftParameters(text string, by int) string {
-	return parameterMark.ReplaceAllStringFunc(text, func(mark string) string {
+	return parameterMark().ReplaceAllStringFunc(text, func(mark string) string {
 		n, _ := strconv.Atoi(mark[1:]) // it is digits
 		return "$" + strconv.Itoa(n+by)
 	})
