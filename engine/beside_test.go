@@ -336,13 +336,19 @@ func TestImportSummarizes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// The first turn waits only a moment for what is compacted then.
 		r.Ask(out.Conversations[0].ID, "short").WantDone(t, scrollback.TurnComplete, "stop")
+		if err := r.Engine.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.Ask(out.Conversations[0].ID, "short").WantDone(t, scrollback.TurnComplete, "stop")
+		shown := ""
 		for _, q := range r.Script.Requests() {
 			if len(q.Tools) > 0 {
-				return out.Asked, folded(q)
+				shown = folded(q)
 			}
 		}
-		return out.Asked, ""
+		return out.Asked, shown
 	}
 	w := briefly(func(n int) string { return fmt.Sprint("round ", n) })
 	a, shown := load(enginetest.New(t, enginetest.Options{Summaries: true}, w.step()), true)
