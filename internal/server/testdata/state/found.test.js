@@ -5,17 +5,18 @@ import { toast } from '/assets/state/notices.js';
 import { begin, panel, searchOpen } from '/assets/state/panels.js';
 import { place } from '/assets/state/place.js';
 import { reading } from '/assets/state/reader.js';
-import { at, rows, text } from '/assets/state/search.js';
+import { at, find, rows, text } from '/assets/state/search.js';
 import { adopt } from '/assets/state/thread.js';
 
 const hit = (seq, more) => ({ conversation_id: 'a', seq, message_id: 'i' + seq, role: 'user', on_path: true, snippet: 'The datum', spans: [[4, 9]], ...more });
 let pins = [4];
+let titles = () => ({ conversations: [], next: null });
 const asked = serve({
   'GET /api/search': ({ query }) => (new URLSearchParams(query).get('offset') === '0' || !query.includes('offset') ? { hits: [hit(9), hit(3, { snippet: 'datums', spans: [[0, 6]] })], next: 2 } : { hits: [hit(7, { on_path: false })], next: null }),
   'GET /api/conversations/a': () => conversation('a', { pinned_seqs: pins }),
   'PATCH /api/conversations/a': ({ body }) => { pins = body.pinned_seqs; return conversation('a', { pinned_seqs: pins }); },
   'POST /api/conversations/a/fork': ({ body }) => conversation('f', { title: body.title }),
-  'GET /api/conversations': { conversations: [], next: null },
+  'GET /api/conversations': () => titles(),
 });
 adopt(conversation('c'));
 
@@ -51,6 +52,20 @@ test('a command that asks is run once it is meant', () => {
   same([ran, searchOpen.value, rows.value.map((r) => r.label), at.value], [[], true, ['Start afresh', 'Cancel'], 1]);
   choose(rows.value[0]);
   same([ran, searchOpen.value], [[1], false]);
+});
+
+test('a search that is still under way does not take the place of the question', async () => {
+  let answer;
+  const late = new Promise((resolve) => { answer = () => resolve({ conversations: [], next: null }); });
+  titles = () => late;
+  text.value = '>afresh';
+  const found = find();
+  const row = { kind: 'command', label: 'Start afresh', c: { sure: 'confirmAfresh', run() {} } };
+  rows.value = [row];
+  choose(row);
+  answer();
+  await found;
+  same(rows.value.map((r) => r.label), ['Start afresh', 'Cancel']);
 });
 
 test('after the jump all that was found in the conversation is marked, of every page', async () => {

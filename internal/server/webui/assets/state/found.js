@@ -10,7 +10,7 @@ import { covers, panel } from './panels.js';
 import { go, href } from './place.js';
 import { read, reading } from './reader.js';
 import { typed } from './reference.js';
-import { at, close, count, fields, rows, text } from './search.js';
+import { at, close, count, fields, giveUp, rows, text } from './search.js';
 import { marked } from './text.js';
 import { conversation, reread } from './thread.js';
 import { t } from './words.js';
@@ -49,6 +49,7 @@ async function remember(id) {
 
 // ask has a command confirmed that says why; the safe answer is the one that Enter takes.
 function ask(row) {
+  giveUp(); // its results would take the place of the question
   const no = { name: 'no', icon: 'close', run() {} };
   batch(() => {
     rows.value = [{ ...row, sure: true }, { kind: 'command', c: no, label: t('cancel') }];

@@ -104,6 +104,13 @@ export async function find() {
   }
 }
 
+// giveUp gives up what is being looked for: what comes of it is not shown.
+export function giveUp() {
+  clearTimeout(waiting);
+  if (stop) stop.abort();
+  stop = null;
+}
+
 let paging = null;
 
 // more adds the next page.
@@ -130,7 +137,7 @@ export function follow(pause = 160) {
     waiting = setTimeout(find, first || mode.peek() === 'commands' ? 0 : pause);
     first = false;
   });
-  return () => { end(); clearTimeout(waiting); if (stop) stop.abort(); };
+  return () => { end(); giveUp(); };
 }
 
 // step chooses another row; behind the last is the next page, or else the first.
