@@ -159,7 +159,7 @@ func (s Store) checkEmpty(ctx context.Context, path string) error {
 	return errors.Join(err, side.Close())
 }
 
-// place gives a database its place. Where there is no file, it becomes the file; else it is copied into what is there,
+// place gives a database its place. Where nothing is yet, it becomes the file; else it is copied into what is there,
 // which others may have open.
 func (s Store) place(ctx context.Context, draft, path string) (err error) {
 	if path != "" {

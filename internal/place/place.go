@@ -85,7 +85,7 @@ func (p Place) Like(folder string) []string {
 	for _, top := range p.Folders {
 		if below == "." {
 			out = append(out, top)
-		} else if top != p.Repository.Folder() { // which is no folder
+		} else if top != p.Repository.Folder() { // its key, below which nothing is
 			out = append(out, filepath.Join(top, below))
 		}
 	}

@@ -74,7 +74,7 @@ var Learned = sync.OnceValue(func() Weights {
 	return out
 })
 
-// properWeight is what a rare proper name counts for, as much as other identifiers. It is no learned feature: in the
+// properWeight is what a rare proper name counts for, as much as other identifiers. It is not learned: in the
 // sets that weights are learned from, too few prompts have one.
 const properWeight = 1.2
 
