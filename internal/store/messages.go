@@ -211,13 +211,25 @@ func (s *Store) ReadPage(ctx context.Context, id scrollback.ConversationID,
 // caller saw; any other head is a conflict. A turn left open by an owner whose lease has
 // ended is closed first, as Begin does it.
 func (s *Store) AppendMessages(ctx context.Context, head Head, in []IncomingMessage) (AppendResult, error) {
+	return s.appendMessages(ctx, head, in, false)
+}
+
+// AppendForeign is AppendMessages for what another wrote, such as a tool's file: a branch that begins with it is
+// that other's ([scrollback.Branch.Elsewhere]).
+func (s *Store) AppendForeign(ctx context.Context, head Head, in []IncomingMessage) (AppendResult, error) {
+	return s.appendMessages(ctx, head, in, true)
+}
+
+func (s *Store) appendMessages(ctx context.Context, head Head, in []IncomingMessage,
+	elsewhere bool) (AppendResult, error) {
 	entries := s.prepareEntries(in, "")
 	end := func() (scrollback.BranchID, int64, error) { return head.Branch.ID, head.Branch.HeadSeq, nil }
 	if err := s.keepAnswer(ctx, in, entries, end); err != nil {
 		return AppendResult{}, err
 	}
 	out, err := s.d.Log.AppendEntries(ctx, driver.Append{Conversation: head.ID, Now: s.Now(),
-		IfHead: head.Branch.HeadSeq, IfBranch: head.Branch.ID, Entries: entries, Salvage: s.salvageDraft})
+		IfHead: head.Branch.HeadSeq, IfBranch: head.Branch.ID, Entries: entries, Elsewhere: elsewhere,
+		Salvage: s.salvageDraft})
 	if err == nil {
 		s.index.NoteStored(out.Messages)
 	}

@@ -132,6 +132,10 @@ type Entry struct {
 // and empty mean any. An open turn whose lease has ended is closed first, as [BeginRequest] does
 // it.
 //
+// A branch has one writer. With Elsewhere, one that has no message of its own becomes another's
+// ([scrollback.Branch.Elsewhere]), and any other stays as it is. Without, entries for a branch that is
+// another's begin the branch of [LeaveBranch] behind it, which becomes the current one.
+//
 // With Beside, Entries are added to that branch instead, and the conversation stays as it is: its path does not lead to
 // them until a turn begins behind them. A branch that is there must be the conversation's own, not the current one, and
 // end with the HeadSeq of Beside, else it is conflict; one that is not there is stored first, as [Rewind] does
@@ -144,6 +148,7 @@ type Append struct {
 	Beside       *scrollback.Branch // whole, with its view
 	Entries      []Entry
 	Thread       *threading.Rows // written with them; nil for nothing
+	Elsewhere    bool            // they are what another wrote, such as a tool's file
 	Salvage      func(expired scrollback.Turn) []Entry
 }
 

@@ -442,7 +442,7 @@ func (w *randomWalk) appendEntries() {
 	if len(entries) == 0 {
 		return
 	}
-	a := driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: entries}
+	a := driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: entries, Elsewhere: w.chance(30)}
 	if w.chance(50) {
 		if h, ok := w.readHead(id); ok {
 			a.IfHead = max(0, h.Messages-pickOne[int64](w, 0, 0, 1))

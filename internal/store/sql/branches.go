@@ -23,6 +23,7 @@ var branchTable = table[scrollback.Branch]{columns: []column[scrollback.Branch]{
 	{"view", func(b *scrollback.Branch) any { return asJSON(&b.View) }},
 	{"view_version", func(b *scrollback.Branch) any { return &b.ViewVersion }},
 	{"updated_at", func(b *scrollback.Branch) any { return &b.UpdatedAt }},
+	{"elsewhere", func(b *scrollback.Branch) any { return &b.Elsewhere }},
 }}
 
 // Columns of branches that change together.
@@ -31,6 +32,7 @@ var (
 	branchHead   = branchTable.subset("id", "head_seq", "sum_tokens", "sum_bytes", "sum_images")
 	branchView   = branchTable.subset("id", "view", "view_version")
 	branchOrigin = branchTable.subset("id", "parent_branch", "at_seq")
+	branchWriter = branchTable.subset("id", "elsewhere")
 	branchTrim   = branchTable.subset("id", "head_seq", "sum_tokens", "sum_bytes", "sum_images", "view", "view_version",
 		"updated_at")
 )

@@ -191,6 +191,35 @@ func (a *appender) appendOfTurn(ctx context.Context, t *scrollback.Turn, entries
 	return b, out, nil
 }
 
+// leaveElsewhere makes a new branch the current one, behind the head, if entries are to be appended to one
+// that another writes.
+func (a *appender) leaveElsewhere(ctx context.Context, entries []preparedEntry, now int64) error {
+	if !a.b.Elsewhere || len(entries) == 0 {
+		return nil
+	}
+	if err := a.storeGrowth(ctx, now); err != nil {
+		return err
+	}
+	next := driver.LeaveBranch(a.b, a.b.HeadSeq, entries[0].ID)
+	next.UpdatedAt = now
+	if err := a.insertLeavingBranch(ctx, a.b, &next); err != nil {
+		return err
+	}
+	a.b = next
+	a.c.Branch = next.ID
+	a.edited = true
+	return nil
+}
+
+// noteElsewhere notes that another writes the current branch, if entries are the first of it.
+func (a *appender) noteElsewhere(ctx context.Context, entries []preparedEntry) error {
+	if a.b.Elsewhere || len(entries) == 0 || a.b.HeadSeq > a.b.AtSeq {
+		return nil
+	}
+	a.b.Elsewhere = true
+	return a.changeBranch(ctx, &a.b, branchWriter)
+}
+
 // insertLeavingBranch completes and stores a branch that leaves the path of another.
 func (a *appender) insertLeavingBranch(ctx context.Context, from scrollback.Branch, b *scrollback.Branch) error {
 	for from.AtSeq >= b.AtSeq && from.Parent != "" {
@@ -351,6 +380,14 @@ func (db log) AppendEntries(ctx context.Context, q driver.Append) (driver.Append
 			return scrollback.Errorf(scrollback.Conflict, op, i18n.BranchIsAnother, a.b.ID, q.IfBranch)
 		}
 		if _, err := a.closeLapsed(ctx, q.Now, q.Salvage); err != nil {
+			return err
+		}
+		if q.Elsewhere {
+			err = a.noteElsewhere(ctx, entries)
+		} else {
+			err = a.leaveElsewhere(ctx, entries, q.Now)
+		}
+		if err != nil {
 			return err
 		}
 		if out.Messages, err = a.appendEntries(ctx, entries); err != nil {

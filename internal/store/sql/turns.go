@@ -168,6 +168,9 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 				return err
 			}
 		}
+		if err := a.leaveElsewhere(ctx, entries, b.Now); err != nil {
+			return err
+		}
 		if out.Messages, err = a.appendEntries(ctx, entries); err != nil {
 			return err
 		}
