@@ -78,14 +78,10 @@ func testElsewhereTurn(w *harness) {
 func testElsewhereFolded(w *harness) {
 	c := w.addConversation()
 	w.appendForeign(c.ID, 3)
-	h := w.readHead(c.ID)
-	view := scrollback.View{Boundary: 2, Sum: w.readMessages(c.Branch, 2, 2)[0].Sum}
-	_, err := w.Views.CommitFold(w.ctx, driver.FoldCommit{Conversation: c.ID, Branch: c.Branch,
-		IfViewVersion: h.Branch.ViewVersion, View: view, Now: w.advanceClock(),
-		Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted, CreatedAt: w.now}})
-	w.wantOK(err)
+	view := w.commitFold(c, 1, 2).View
 	w.appendMessages(c.ID, 1)
-	if got := w.readHead(c.ID).Branch; got.ID == c.Branch || got.View.Boundary != 2 || got.View.Sum != view.Sum {
+	if got := w.readHead(c.ID).Branch; got.ID == c.Branch || got.View.Boundary != 2 || got.View.Sum != view.Sum ||
+		len(got.View.Segments) != 1 {
 		w.t.Errorf("it shows %+v", got.View)
 	}
 }
