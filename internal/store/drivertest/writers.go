@@ -41,8 +41,8 @@ func testElsewhereAppended(w *harness) {
 	}
 	own := w.appendMessages(c.ID, 2)
 	h := w.readHead(c.ID)
-	want := scrollback.Branch{ID: scrollback.BranchID(own[0].ID), Conversation: c.ID, Parent: c.Branch, AtSeq: 3, HeadSeq: 5,
-		UpdatedAt: w.now, Sum: own[1].Sum}
+	want := scrollback.Branch{ID: scrollback.BranchID(own[0].ID), Conversation: c.ID, Parent: c.Branch, AtSeq: 3,
+		HeadSeq: 5, UpdatedAt: w.now, Sum: own[1].Sum}
 	wantSame(w.t, "the branch of what is said here", want, h.Branch)
 	if own[0].Seq != 4 || own[0].Branch != h.Branch.ID || h.Messages != 5 {
 		w.t.Errorf("%+v stands in %+v", own[0], h.Conversation)
@@ -94,10 +94,12 @@ func testElsewhereAdopted(w *harness) {
 	b.Elsewhere = true
 	known := w.readHead(c.ID).Branch
 	known.Elsewhere = true
-	w.wantOK(w.Log.AdoptHistory(w.ctx, driver.Adoption{Conversation: c, Now: w.advanceClock(), Branches: []driver.AdoptedBranch{
+	brought := []driver.AdoptedBranch{
 		{Branch: b, IfHead: 1, Entries: []driver.Entry{w.makeEntry(scrollback.RoleUser, "theirs")}},
 		{Branch: known, IfHead: 1},
-	}, Current: b.ID}))
+	}
+	w.wantOK(w.Log.AdoptHistory(w.ctx, driver.Adoption{Conversation: c, Now: w.advanceClock(), Branches: brought,
+		Current: b.ID}))
 	if h := w.readHead(c.ID); h.Branch.ID != b.ID || !h.Branch.Elsewhere {
 		w.t.Fatalf("it stands on %+v", h.Branch)
 	}
