@@ -191,7 +191,9 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 			return err
 		}
 		if r.Edit != nil {
-			a.editOwn(r.Edit)
+			if err := a.editOwn(r.Edit); err != nil {
+				return err
+			}
 		}
 		if err := a.storeHead(ctx, r.Now); err != nil {
 			return err
@@ -204,10 +206,19 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 
 // goTo makes the branch current that a destination leads to.
 func (a *appender) goTo(ctx context.Context, to scrollback.Branch, now int64) (err error) {
+	was := a.b
 	if a.b, err = a.findDestination(ctx, to, now); err != nil {
 		return err
 	}
-	a.c.Branch = a.b.ID
+	if a.b.ID != was.ID {
+		if err = a.keepPins(ctx); err != nil {
+			return err
+		}
+		a.c.Branch = a.b.ID
+		if err = a.showPins(ctx, a.b.ID, a.b.HeadSeq); err != nil {
+			return err
+		}
+	}
 	return a.leaveOut(ctx, to.View.Without) // one that is there may have left out others
 }
 

@@ -169,6 +169,12 @@ func (a *appender) appendOfTurn(ctx context.Context, t *scrollback.Turn, entries
 			return b, nil, err
 		}
 		if follow && b.ID == a.c.Branch {
+			if err := a.keepPins(ctx); err != nil {
+				return b, nil, err
+			}
+			if err := a.showPins(ctx, next.ID, next.HeadSeq); err != nil {
+				return b, nil, err
+			}
 			a.c.Branch = next.ID
 			a.edited = true
 		}
@@ -258,14 +264,24 @@ func (a *appender) storeHead(ctx context.Context, now int64) error {
 	return a.touchConversation(ctx, &a.c, now)
 }
 
-// editOwn changes the conversation's own fields; storeHead stores them.
-func (a *appender) editOwn(edit func(*scrollback.Conversation)) {
+// editOwn changes the conversation's own fields; storeHead stores them. What is set before anything is said is none of
+// the changes that travel with a clock.
+func (a *appender) editOwn(edit func(*scrollback.Conversation)) error {
 	deleted := a.c.DeletedAt
+	a.c.Messages = a.b.HeadSeq
 	before, errBefore := conversationTable.values(&a.c)
-	_ = editConversation(&a.c, func(c *scrollback.Conversation) error { edit(c); return nil })
-	a.c.DeletedAt = deleted
+	began := a.b.HeadSeq > 0
+	err := editConversation(&a.c, func(c *scrollback.Conversation) error {
+		edit(c)
+		c.DeletedAt = deleted
+		return nil
+	})
+	if !began {
+		a.c.changed = nil
+	}
 	after, errAfter := conversationTable.values(&a.c)
 	a.edited = a.edited || errBefore != nil || errAfter != nil || !slices.Equal(before, after)
+	return err
 }
 
 // closeLapsed returns the newest turn, after closing it if its owner is gone.

@@ -161,7 +161,9 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 			}
 		}
 		if b.Edit != nil {
-			a.editOwn(b.Edit)
+			if err := a.editOwn(b.Edit); err != nil {
+				return err
+			}
 		}
 		if b.Without != nil {
 			if err := a.leaveOut(ctx, *b.Without); err != nil {

@@ -60,12 +60,6 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 			return driver.BeginResult{}, err
 		}
 	}
-	edited := deepCopy(th.Conversation)
-	if b.Edit != nil {
-		b.Edit(&edited)
-		keepLog(&edited, th.Conversation)
-		edited.DeletedAt = th.DeletedAt
-	}
 	if err := db.writeRows(op, b.Thread); err != nil {
 		return driver.BeginResult{}, err
 	}
@@ -73,15 +67,16 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 	if b.Tally != nil {
 		storeTally(db.database, *b.Tally, used)
 	}
-	changed := fieldsDiffer(th.Conversation, edited)
 	db.concludeLast(th, last, salvaged, b.Now)
-	if changed {
-		th.news.Kinds |= driver.KindEdited
-	}
-	keepLog(&edited, th.Conversation) // it may have grown
-	th.Conversation = deepCopy(edited)
 	if b.At != nil {
 		db.goBeside(th, to, b.Now)
+	}
+	if b.Edit != nil {
+		was := deepCopy(th.Conversation)
+		db.editOwn(th, b.Now, b.Edit)
+		if fieldsDiffer(was, th.Conversation) {
+			th.news.Kinds |= driver.KindEdited
+		}
 	}
 	if b.Without != nil {
 		leaveOut(db.branches[th.Branch], *b.Without)
@@ -211,7 +206,7 @@ func (db *database) appendOfTurn(th *storedConversation, t *scrollback.Turn, ent
 	if b.HeadSeq > t.LastSeq {
 		next := db.addLeaving(b, t.LastSeq, entries[0].ID)
 		if follow && b.ID == th.Branch {
-			th.Branch = next.ID
+			db.movePins(th, next.ID)
 			th.news.Kinds |= driver.KindEdited
 		}
 		b = next
@@ -278,7 +273,7 @@ func (db turns) goBeside(th *storedConversation, to scrollback.Branch, now int64
 	if b.ID == th.Branch {
 		return
 	}
-	th.Branch = b.ID
+	db.movePins(th, b.ID)
 	th.Messages = b.HeadSeq
 	th.news.Kinds |= driver.KindEdited
 	if last := db.turns[th.turn]; last == nil || last.State != scrollback.TurnOpen {

@@ -54,21 +54,17 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 	if err := db.checkFresh(op, salvaged); err != nil {
 		return driver.Head{}, err
 	}
-	edited := deepCopy(th.Conversation)
-	if r.Edit != nil {
-		r.Edit(&edited)
-		keepLog(&edited, th.Conversation)
-		edited.DeletedAt = th.DeletedAt
-	}
 	// From here on nothing fails.
 	db.concludeLast(th, last, salvaged, r.Now)
-	th.Conversation = deepCopy(edited)
 	th.news.Kinds = driver.KindEdited
 	b := db.rewindTarget(th, to, r.Now)
 	leaveOut(b, to.View.Without) // one that is there may have left out others
-	th.Branch = b.ID
+	db.movePins(th, b.ID)
 	th.Messages = b.HeadSeq
 	th.turn = db.turnAtHead(th)
+	if r.Edit != nil {
+		db.editOwn(th, r.Now, r.Edit)
+	}
 	db.changes.touchConversation(th, r.Now)
 	return db.readHead(th), nil
 }
