@@ -32,8 +32,11 @@ var (
 		"another request creates conversation %s",
 		"另一个请求正在创建对话 %s")
 	ConversationWasPurged = problem("conversation-was-purged",
-		"conversation %s was purged",
-		"对话 %s 已被彻底删除")
+		"conversation %s was purged; as a copy (--as-copy), or with import --again, it comes back under another id",
+		"对话 %s 已被彻底删除；作为副本导入（--as-copy），或用 import --again，可以让它以另一个标识回来")
+	ConversationIsHere = problem("conversation-is-here",
+		"conversation %s is here",
+		"对话 %s 就在这里")
 	MetaMustBeObject = problem("meta-must-be-object",
 		"meta must be a JSON object",
 		"meta 必须是 JSON 对象")

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
@@ -100,6 +101,24 @@ type Log interface {
 	// was purged that had an origin of this tool and id, and has not come back.
 	WasOriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error)
 
+	// ReadClocks returns the clocks of an owner by field, ascending. A field that has none is as old as its owner;
+	// so is a pin of PinnedSeqs whose message has none.
+	ReadClocks(ctx context.Context, owner string) ([]stamp.Clock, error)
+
+	// ReadStone returns the stone of a conversation; not_found if it has none.
+	ReadStone(ctx context.Context, id scrollback.ConversationID) (stamp.Stone, error)
+
+	// ListStones lists stones by id, ascending, from behind an id on, at most limit.
+	ListStones(ctx context.Context, after scrollback.ConversationID, limit int) ([]stamp.Stone, error)
+
+	// PutStone stores a stone that was made elsewhere, unless the one that is here beats it. It is conflict
+	// while people see the conversation: then [Purge] stores it.
+	PutStone(ctx context.Context, s stamp.Stone) error
+
+	// Node returns the id of this store, which is made if it has none. It belongs to the place where the
+	// store is: a copy gets another when it is opened.
+	Node(ctx context.Context) (string, error)
+
 	// ListChanges lists what was done after change number after, oldest first, at most limit.
 	// A change is seen only together with all that have smaller numbers, whichever process
 	// made them.
@@ -183,13 +202,15 @@ type Rewind struct {
 // mentions, turns, receipts and the rows of its thread.
 // An open turn whose lease has not ended is conflict, also one beside others, and so is, with TrashedBy, a
 // conversation that has not been in the trash since then: somebody took it out
-// meanwhile. From the first step on, no other method knows the conversation. Each step
+// meanwhile. From the first step on, no other method knows the conversation, and it has a stone: Stone, or one that is
+// made with Now, unless one that beats it is here. Of a conversation that nobody sees yet no stone is made. Each step
 // removes at most Limit messages and rows of the thread; the same call again continues, and one for what is
 // already gone is Done.
 type Purge struct {
 	Conversation scrollback.ConversationID
 	Now          int64
 	TrashedBy    int64 // 0: whether in the trash or not
+	Stone        *stamp.Stone
 	Limit        int
 }
 

@@ -161,6 +161,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	RunShape(t, open)
 	RunSources(t, open)
 	RunKept(t, open)
+	RunClocks(t, open)
 	RunViews(t, open)
 	RunThreads(t, open)
 }

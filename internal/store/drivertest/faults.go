@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
@@ -582,6 +583,31 @@ func (f faultyLog) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scr
 func (f faultyLog) WasOriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
 	return callFaulty(f.of, "WasOriginPurged",
 		func() (bool, error) { return f.d.WasOriginPurged(ctx, tool, id, projects) })
+}
+
+// ReadClocks implements [driver.Log].
+func (f faultyLog) ReadClocks(ctx context.Context, owner string) ([]stamp.Clock, error) {
+	return callFaulty(f.of, "ReadClocks", func() ([]stamp.Clock, error) { return f.d.ReadClocks(ctx, owner) })
+}
+
+// ReadStone implements [driver.Log].
+func (f faultyLog) ReadStone(ctx context.Context, id scrollback.ConversationID) (stamp.Stone, error) {
+	return callFaulty(f.of, "ReadStone", func() (stamp.Stone, error) { return f.d.ReadStone(ctx, id) })
+}
+
+// ListStones implements [driver.Log].
+func (f faultyLog) ListStones(ctx context.Context, after scrollback.ConversationID, limit int) ([]stamp.Stone, error) {
+	return callFaulty(f.of, "ListStones", func() ([]stamp.Stone, error) { return f.d.ListStones(ctx, after, limit) })
+}
+
+// PutStone implements [driver.Log].
+func (f faultyLog) PutStone(ctx context.Context, s stamp.Stone) error {
+	return callFaultyError(f.of, "PutStone", func() error { return f.d.PutStone(ctx, s) })
+}
+
+// Node implements [driver.Log].
+func (f faultyLog) Node(ctx context.Context) (string, error) {
+	return callFaulty(f.of, "Node", func() (string, error) { return f.d.Node(ctx) })
 }
 
 // ListChanges implements [driver.Log].

@@ -237,6 +237,9 @@ func (j *adoption) storeEnd(ctx context.Context) error {
 		return nil
 	}
 	if j.hidden { // visible from here on
+		if err := j.checkNoStone(ctx, "sqlstore.AdoptHistory", j.c.ID); err != nil {
+			return err
+		}
 		version := j.c.Version
 		ancestors := j.c.Ancestors
 		j.c = conversationRow{Conversation: j.Conversation}

@@ -257,6 +257,9 @@ func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 		if scrollback.CodeOf(err) != scrollback.NotFound {
 			return err
 		}
+		if err := w.checkNoStone(ctx, op, c.ID); err != nil {
+			return err
+		}
 		if err := w.completeFork(ctx, c, &b); err != nil {
 			return err
 		}

@@ -89,6 +89,9 @@ type Database struct {
 	// are written.
 	Order CommitOrder
 
+	// Place says where the database is, so that a copy of it is told from it; nil where none can be.
+	Place func(ctx context.Context) (string, error)
+
 	// Copy writes one snapshot of the database to a new file; see [driver.Admin].
 	Copy func(ctx context.Context, path string) error
 

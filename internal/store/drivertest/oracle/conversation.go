@@ -43,6 +43,9 @@ func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 		}
 		return deepCopy(th.Conversation), false, nil
 	}
+	if err := db.checkNoStone(op, c.ID); err != nil {
+		return scrollback.Conversation{}, false, err
+	}
 	of, err := db.leaveParent(op, &b)
 	if err == nil && b.Parent != "" {
 		err = db.checkFork(op, c, of)

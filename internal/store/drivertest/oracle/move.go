@@ -285,6 +285,9 @@ func (j *adoptionBatch) endAdoption() error {
 		return nil
 	}
 	if j.isHidden() {
+		if err := j.checkNoStone(j.op, j.th.ID); err != nil {
+			return err
+		}
 		version := j.th.Version
 		ancestors := j.th.Ancestors
 		j.th.Conversation = j.a.Conversation

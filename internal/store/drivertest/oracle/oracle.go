@@ -22,6 +22,7 @@ import (
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
@@ -55,6 +56,8 @@ type database struct {
 	keys                      []storedKey // in the order they were added
 	signIns                   []signIn    // the same
 	claims                    map[claimKey]driver.Claim
+	clocks                    map[string]map[string]stamp.Clock // by owner and field
+	stones                    map[scrollback.ConversationID]stamp.Stone
 	threaded                  *threading.Memory // what requests of clients are matched with
 }
 
@@ -92,6 +95,8 @@ func newDatabase() *database {
 		tallies:   map[string]driver.Tally{},
 		allowed:   map[scrollback.KeyID]scrollback.KeyLimits{},
 		claims:    map[claimKey]driver.Claim{},
+		clocks:    map[string]map[string]stamp.Clock{},
+		stones:    map[scrollback.ConversationID]stamp.Stone{},
 		threaded:  threading.NewMemory(),
 		indexed:   indexContent{documents: map[driver.Place]driver.Document{}},
 		vectors:   vectorContent{at: map[driver.Place]driver.MessageVector{}},

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
@@ -34,6 +35,7 @@ func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.Pur
 			return driver.PurgeResult{}, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash",
 				th.ID)
 		}
+		step.layStone(th, p)
 		step.forgetConversation(th, p.Now)
 	}
 	db.threaded.Forget(threading.ThreadID(th.ID))
@@ -56,6 +58,17 @@ func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.Pur
 
 // purgeRun is a purge under way.
 type purgeRun struct{ *database }
+
+// layStone leaves a stone of a conversation that is being purged, and removes its clocks.
+func (db purgeRun) layStone(th *storedConversation, p driver.Purge) {
+	owner := stamp.OfConversation(th.ID)
+	s := stamp.Stone{ID: th.ID, Project: th.Project, Stamp: db.nextStamp(owner, th.CreatedAt, p.Now)}
+	if p.Stone != nil {
+		s = *p.Stone
+	}
+	db.putStone(s)
+	delete(db.clocks, owner)
+}
 
 // forgetConversation makes a conversation unknown: only what others inherit of it stays.
 func (db purgeRun) forgetConversation(th *storedConversation, now int64) {

@@ -41,7 +41,11 @@ func Open(ctx context.Context, dsn string, o *Options) (*driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sqlstore.New(d), nil
+	out := sqlstore.New(d)
+	if err := sqlstore.CheckNode(ctx, d); err != nil {
+		return nil, errors.Join(err, out.Close())
+	}
+	return out, nil
 }
 
 // OpenSide opens a database as [Open] does, to be copied from or to. Name is what people are told
@@ -105,7 +109,22 @@ func (c *connection) makeDatabase(ctx context.Context) (sqlstore.Database, error
 	d := dialect
 	d.BranchNumber = (&branchNumbers{db: numbering}).nextNumber
 	return sqlstore.Database{Dialect: d, Readers: &readers{c.readers}, Writer: w, Copy: copyNothing,
-		Clock: clock.Now, Order: order}, nil
+		Clock: clock.Now, Order: order, Place: c.findPlace}, nil
+}
+
+// findPlace says where a database is: in which cluster, and which of its databases. Servers of one database are in one
+// place. What a server does not tell is left out.
+func (c *connection) findPlace(ctx context.Context) (string, error) {
+	var cluster, database string
+	err := c.writers.QueryRowContext(ctx, `SELECT system_identifier::text FROM pg_control_system()`).Scan(&cluster)
+	if err != nil && sqlStateOf(err) == "" { // it was not the server that refused
+		return "", err
+	}
+	err = c.writers.QueryRowContext(ctx, `SELECT oid::text FROM pg_database WHERE datname = current_database()`).Scan(&database)
+	if err != nil && sqlStateOf(err) == "" {
+		return "", err
+	}
+	return cluster + " " + database, nil
 }
 
 // dialect is what PostgreSQL does its own way.

@@ -43,7 +43,11 @@ func Open(ctx context.Context, path string, o *Options) (*driver.Driver, error) 
 	if err != nil {
 		return nil, err
 	}
-	return sqlstore.New(d), nil
+	out := sqlstore.New(d)
+	if err := sqlstore.CheckNode(ctx, d); err != nil {
+		return nil, errors.Join(err, out.Close())
+	}
+	return out, nil
 }
 
 // OpenMemory makes a database in memory, which nothing else sees and which ends with its driver.
@@ -133,7 +137,7 @@ func openDatabase(ctx context.Context, path string, o *Options) (sqlstore.Databa
 	w.checkBatch = o.checkBatch
 	go w.runJobs()
 	return sqlstore.Database{Dialect: dialect, Readers: newReaders(readers), Writer: w,
-		Copy: newCopier(readers), Lost: w.checkStillOpen}, nil
+		Place: newPlace(path), Copy: newCopier(readers), Lost: w.checkStillOpen}, nil
 }
 
 func fileDSN(path, mode string, maxPages int) string {
