@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 )
 
 // Kinds of elements. What an element is made of must never change: stores of different versions compare them.
@@ -74,7 +75,7 @@ func (t Tally) RemoveAlias(a Alias) Tally {
 }
 
 // alias is what the id of a message says about its key.
-func (m Message) alias() Alias { return Alias{m.ID, m.Key(), m.Born} }
+func (m Message) alias() Alias { return Alias{m.ID, m.Key()} }
 
 // Replace counts a record other than a message in place of the one that it replaces: either may be missing.
 func (t Tally) Replace(before, after *Hash) Tally {
@@ -128,8 +129,8 @@ func (f Field) IsUnset() bool {
 
 // fieldKey is the name of a field as all stores know it: a pin is on a message, whichever of its ids it has here.
 func fieldKey(name string, keys Keys) string {
-	if id, ok := strings.CutPrefix(name, PrefixPin); ok {
-		return PrefixPin + string(keys(scrollback.MessageID(id)))
+	if id, ok := strings.CutPrefix(name, stamp.PinFields); ok {
+		return stamp.PinFields + string(keys(scrollback.MessageID(id)))
 	}
 	return name
 }

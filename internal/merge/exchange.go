@@ -19,7 +19,9 @@ type Side interface {
 	// Ranges returns the sums of parts of a conversation's messages: those of each range that is asked for.
 	Ranges(ctx context.Context, id scrollback.ConversationID, of []Range) ([]Range, error)
 	// Messages lists the messages of ranges by their keys.
-	Messages(ctx context.Context, id scrollback.ConversationID, of []Range) ([]Ident, error)
+	Messages(ctx context.Context, id scrollback.ConversationID, of []Range) ([]scrollback.MessageID, error)
+	// Lacks returns those of some keys that no message of a conversation has.
+	Lacks(ctx context.Context, id scrollback.ConversationID, keys []scrollback.MessageID) ([]scrollback.MessageID, error)
 	// Rest lists the elements of everything but messages, of some buckets.
 	Rest(ctx context.Context, id scrollback.ConversationID, buckets []uint8) ([]Hash, error)
 	// Records returns the records that are wanted, messages with their content.
@@ -53,12 +55,6 @@ type Range struct {
 	To     int64               `json:"to"`
 	Count  int64               `json:"count"`
 	Sum    Sum                 `json:"sum"`
-}
-
-// Ident is a message in an inventory.
-type Ident struct {
-	Key  scrollback.MessageID `json:"key"`
-	Hash Hash                 `json:"hash"`
 }
 
 // Wanted is what one side wants of a conversation of the other: messages by their keys, and other records by their

@@ -4,82 +4,77 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"time"
+	"iter"
 
-	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 )
 
-// Ahead is how far the stamp of a field or a stone may be ahead of the wall clock of the store that it comes to.
-const Ahead = 24 * time.Hour
+// isAhead reports whether a stamp is not taken at a time, in Unix ms. What nobody has changed has no author whose clock
+// could be wrong: its time is that at which something was made.
+func isAhead(s stamp.Stamp, now int64) bool { return s.By != "" && s.IsAhead(now) }
 
-// TooFarAhead reports whether a stamp is not taken yet at a time, in Unix ms.
-func (s Stamp) TooFarAhead(now int64) bool { return s.By != "" && s.At-Ahead.Milliseconds() > now }
-
-// Compare orders stamps by their clocks. What nobody has changed since it was made is before every change, whenever
-// it was made. Equal stamps of two authors are equal: what they say decides, never who.
-func (s Stamp) Compare(o Stamp) int {
+// compareStamps orders stamps by their clocks. What nobody has changed since it was made is before every change,
+// whenever it was made.
+func compareStamps(a, b stamp.Stamp) int {
 	switch {
-	case s.By == "" && o.By == "":
+	case a.By == "" && b.By == "":
 		return 0
-	case s.By == "":
+	case a.By == "":
 		return -1
-	case o.By == "":
+	case b.By == "":
 		return 1
 	}
-	return cmp.Compare(s.At, o.At)
+	return a.Compare(b)
 }
 
 // Compare orders what two stores have as a field of one name: the greater one counts.
 func (f Field) Compare(name string, o Field) int {
 	c := 0
-	if name == FieldTitle {
+	if name == stamp.FieldTitle {
 		c = cmp.Compare(f.titleRank(), o.titleRank())
 	}
-	return cmp.Or(c, f.Stamp.Compare(o.Stamp), bytes.Compare(f.Value, o.Value), cmp.Compare(f.By, o.By))
+	return cmp.Or(c, compareStamps(f.Stamp, o.Stamp), bytes.Compare(f.Value, o.Value), cmp.Compare(f.By, o.By))
 }
 
-// titleRank says whose title beats whose: a person's the tool's, that a model's, that the prompt's. No title at all
-// beats none, unless somebody has made it so.
+// titleRank says whose title beats whose: what is no title comes last.
 func (f Field) titleRank() int {
 	var t Title
 	if json.Unmarshal(f.Value, &t) != nil {
 		return -1
 	}
-	switch t.By {
-	case scrollback.TitleGiven:
-		if t.Title == "" && f.By == "" {
-			return 0
-		}
-		return 4
-	case scrollback.TitleTool:
-		return 3
-	case scrollback.TitleModel:
-		return 2
-	}
-	return 1
+	return stamp.TitleRank(t.By, t.Title)
 }
 
 // compare orders what two stores have of what a person said about a sentence.
 func (k Kept) compare(o Kept) int {
-	return cmp.Or(k.Stamp.Compare(o.Stamp), cmp.Compare(k.State, o.State), cmp.Compare(k.Change, o.Change),
+	return cmp.Or(compareStamps(k.Stamp, o.Stamp), cmp.Compare(k.State, o.State), cmp.Compare(k.Change, o.Change),
 		cmp.Compare(k.Text, o.Text), cmp.Compare(k.By, o.By), cmp.Compare(k.Kind, o.Kind), cmp.Compare(k.Role, o.Role),
 		cmp.Compare(k.CreatedAt, o.CreatedAt))
 }
 
-// compare orders two stones of one conversation: the first purge counts.
+// compare orders two stones of one conversation: the greater one counts.
 func (s Stone) compare(o Stone) int {
-	return cmp.Or(cmp.Compare(s.At, o.At), cmp.Compare(s.By, o.By), cmp.Compare(s.Project, o.Project))
+	return cmp.Or(s.Stamp.Compare(o.Stamp), cmp.Compare(s.Project, o.Project), cmp.Compare(s.By, o.By))
 }
 
-// Mend gives a stamp that was made while a clock was wrong, and that nobody takes, the time at which the clock is right
-// again: newest is the newest stamp of the conversation that is not too far ahead, or its creation. Other stamps,
-// and those of other nodes, stay as they are.
-func (s Stamp) Mend(own func(node string) bool, newest, now int64) Stamp {
-	if s.TooFarAhead(now) && own(s.By) {
-		s.At = max(now, newest+1)
+// Newest returns the clock that a change is made behind: the greatest of the stamps of its conversation or project that
+// count at a time. Those that are too far ahead do not, or one wrong clock would carry all others along; nor does the
+// time at which something was made, which may be of a wrong clock too.
+func Newest(stamps iter.Seq[stamp.Stamp], now int64) int64 {
+	newest := int64(0)
+	for s := range stamps {
+		if s.By != "" && !isAhead(s, now) {
+			newest = max(newest, s.At)
+		}
+	}
+	return newest
+}
+
+// Mend gives a stamp that was made while a clock was wrong, and that nobody takes, the clock of a change that is made
+// now. Other stamps, and those of other nodes, stay as they are.
+func Mend(s stamp.Stamp, own func(node string) bool, newest, now int64) stamp.Stamp {
+	if isAhead(s, now) && own(s.By) {
+		s.At = stamp.Next(now, newest)
 	}
 	return s
 }
-
-// NextStamp is the clock of a change that is made now, where newest is the greatest one of the conversation.
-func NextStamp(now, newest int64) int64 { return max(now, newest+1) }

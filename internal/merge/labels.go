@@ -28,17 +28,18 @@ func BranchOf(first scrollback.MessageID) scrollback.BranchID {
 	return scrollback.BranchID(id.String())
 }
 
-// Labels says on which branches the messages of a conversation are shown. Messages go on under the label of the message
-// before them where both were written to one branch. Where several messages do so, or several runs begin with the
-// same branch, the one whose first message is older (CreatedAt, then key) keeps the label; each other one gets a
-// label that follows from its first message. A run that has such a label from the start, because an import found its
-// place taken, counts as written to the branch that it left: so it does not matter what was imported first.
+// Labels says on which branches the messages of a conversation are shown; it looks at Branches, Messages and Aliases.
+//
+// Messages go on under the label of the message before them where both were written to one branch. Where several do so,
+// or several runs begin with the same branch, the one whose first message is older (CreatedAt, then key) keeps the
+// label; each other one gets a label that follows from its first message. Imported messages count as written to the
+// first branch of the conversation (of several, that with the smallest id), wherever an import found room for them: so it
+// does not matter what was imported first, where, and under which ids.
 //
 // It is a function of the set of messages alone: neither their order nor the ids that they have here change it. The
 // runs come in the order of their labels. A message whose predecessor is not among them begins a run.
-func Labels(messages []Message, aliases []Alias) []Run {
-	l := newLabelling(messages, aliases)
-	l.normalize()
+func Labels(c *Conversation) []Run {
+	l := newLabelling(c)
 	l.link()
 	l.name()
 	return l.runs()
@@ -47,70 +48,43 @@ func Labels(messages []Message, aliases []Alias) []Run {
 // labelling is the messages of a conversation by their places in a list, and what is known of each.
 type labelling struct {
 	messages []Message
-	at       map[scrollback.MessageID]int // by any id
-	prev     []int                        // -1 without one among them
-	born     []scrollback.BranchID
-	next     []int // that goes on under the same label, or -1
-	heads    []int // of runs
+	prev     []int                 // -1 without one among them
+	born     []scrollback.BranchID // empty: imported
+	next     []int                 // that goes on under the same label, or -1
+	heads    []int                 // of runs
 	label    []scrollback.BranchID
+	first    scrollback.BranchID // branch of the conversation
 }
 
-func newLabelling(messages []Message, aliases []Alias) *labelling {
-	n := len(messages)
-	l := &labelling{messages: messages, at: make(map[scrollback.MessageID]int, n), prev: make([]int, n),
-		born: make([]scrollback.BranchID, n), next: make([]int, n), label: make([]scrollback.BranchID, n)}
-	for i, m := range messages {
-		l.at[m.ID] = i
-		l.at[m.Key()] = i
-		l.born[i] = m.Born
-	}
-	for _, a := range aliases {
-		i, ok := l.at[a.Of]
-		if !ok {
-			continue
+func newLabelling(c *Conversation) *labelling {
+	n := len(c.Messages)
+	l := &labelling{messages: c.Messages, prev: make([]int, n), born: make([]scrollback.BranchID, n), next: make([]int, n),
+		label: make([]scrollback.BranchID, n)}
+	at := make(map[scrollback.MessageID]int, n)
+	for i, m := range c.Messages {
+		at[m.ID] = i
+		at[m.Key()] = i
+		if m.Source == "" {
+			l.born[i] = m.Born
 		}
-		l.at[a.ID] = i
-		// Which store's rows are held here says nothing: of several branches the smallest counts.
-		l.born[i] = min(l.born[i], a.Born)
 	}
-	for i, m := range messages {
+	for _, a := range c.Aliases {
+		if i, ok := at[a.Of]; ok {
+			at[a.ID] = i
+		}
+	}
+	for i, m := range c.Messages {
 		l.prev[i] = -1
-		if at, ok := l.at[m.Prev]; ok && m.Prev != "" {
-			l.prev[i] = at
+		if p, ok := at[m.Prev]; ok && m.Prev != "" {
+			l.prev[i] = p
+		}
+	}
+	for _, b := range c.Branches {
+		if l.first == "" || b.ID < l.first {
+			l.first = b.ID
 		}
 	}
 	return l
-}
-
-// byDepth lists the places of messages, each behind the one before it.
-func (l *labelling) byDepth() []int {
-	order := make([]int, len(l.messages))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(l.messages[a].Seq, l.messages[b].Seq) })
-	return order
-}
-
-// normalize takes runs that were imported beside a place that was taken for what they are: written to the branch that
-// they left.
-func (l *labelling) normalize() {
-	written := slices.Clone(l.born)
-	derived := make([]bool, len(written)) // of messages: they were written to a branch that follows from its first
-	for _, i := range l.byDepth() {
-		p := l.prev[i]
-		if p < 0 {
-			continue
-		}
-		if written[i] == written[p] {
-			derived[i] = derived[p]
-		} else {
-			derived[i] = written[i] == BranchOf(l.messages[i].Key())
-		}
-		if derived[i] {
-			l.born[i] = l.born[p]
-		}
-	}
 }
 
 // older orders messages by who keeps a label.
@@ -147,11 +121,12 @@ func (l *labelling) name() {
 	var without []int
 	for _, h := range l.heads {
 		p := l.prev[h]
-		if _, taken := keeps[l.born[h]]; taken || p >= 0 && l.born[p] == l.born[h] {
+		wants := cmp.Or(l.born[h], l.first)
+		if _, taken := keeps[wants]; taken || wants == "" || p >= 0 && l.born[p] == l.born[h] {
 			without = append(without, h)
 			continue
 		}
-		keeps[l.born[h]] = h
+		keeps[wants] = h
 	}
 	for len(without) > 0 {
 		h := without[0]

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 )
 
 // Merge decides what of the records that arrived a store writes to what it holds, at a time in Unix ms by its own
@@ -19,6 +21,7 @@ func Merge(held Held, arrived Set, now int64) Result {
 		now:     now,
 		stones:  map[scrollback.ConversationID]bool{},
 		coming:  map[scrollback.MessageID]comingMessage{},
+		names:   map[scrollback.MessageID]scrollback.MessageID{},
 		taken:   map[scrollback.MessageID]takenMessage{},
 		byKey:   map[conversationKey]scrollback.MessageID{},
 		changes: map[scrollback.ConversationID]*Conversation{},
@@ -50,7 +53,8 @@ type merger struct {
 	now     int64
 	stones  map[scrollback.ConversationID]bool // that were looked for: held or arrived
 	coming  map[scrollback.MessageID]comingMessage
-	taken   map[scrollback.MessageID]takenMessage // by their ids, and by others of theirs
+	names   map[scrollback.MessageID]scrollback.MessageID // keys of messages by other ids, as what arrived says
+	taken   map[scrollback.MessageID]takenMessage         // by their ids, and by others of theirs
 	byKey   map[conversationKey]scrollback.MessageID
 	changes map[scrollback.ConversationID]*Conversation
 	order   []scrollback.ConversationID // of changes: a conversation behind those it continues
@@ -123,7 +127,7 @@ func (m *merger) mergeStones(stones []Stone) {
 			m.refuseRecord(s.ID, "stone")
 			continue
 		}
-		if s.TooFarAhead(m.now) {
+		if isAhead(s.Stamp, m.now) {
 			m.refuse(Refused{Conversation: s.ID, Record: "stone", Stamp: s.Stamp, Now: m.now})
 			continue
 		}
@@ -133,7 +137,9 @@ func (m *merger) mergeStones(stones []Stone) {
 			if here, ok := m.held.Stone(s.ID); ok {
 				here = here.normal()
 				before[s.ID] = &here
-				best[s.ID] = here
+				if !isAhead(here.Stamp, m.now) { // or it is from when the clock here was wrong too
+					best[s.ID] = here
+				}
 			}
 		}
 		if other, ok := best[s.ID]; ok {
@@ -166,7 +172,7 @@ func (s Stone) normal() Stone {
 // joinStones makes one of two stones of a conversation.
 func joinStones(a, b Stone) Stone {
 	out := a
-	if b.compare(a) < 0 {
+	if b.compare(a) > 0 {
 		out = b
 	}
 	out.Origins = slices.Concat(a.Origins, b.Origins)
@@ -213,6 +219,12 @@ func (m *merger) mergeMessages(conversations []Conversation) {
 				continue
 			}
 			m.coming[message.ID] = comingMessage{of: c.ID, m: message}
+			if message.Source != "" {
+				m.names[message.ID] = message.Source
+			}
+		}
+		for _, a := range c.Aliases {
+			m.names[a.ID] = a.Of
 		}
 	}
 	for i := range conversations {
@@ -234,7 +246,7 @@ func (m *merger) mergeMessages(conversations []Conversation) {
 // isSound reports whether a message can be one, by itself.
 func (m *Message) isSound() bool {
 	return m.ID != "" && len(m.ID) <= maxID && len(m.Source) <= maxID && m.Born != "" && len(m.Born) <= maxID &&
-		m.Seq >= 1 && (m.Prev == "") == (m.Seq == 1) && m.Prev != m.ID
+		m.Seq >= 1 && m.Seq <= maxSeq && (m.Prev == "") == (m.Seq == 1) && m.Prev != m.ID
 }
 
 // equal reports whether two records are of the same message.
@@ -260,8 +272,17 @@ func (m *merger) takePath(id scrollback.MessageID) {
 	}
 }
 
-// find returns a message that is held or is to be written, by any of its ids.
+// find returns a message that is held or is to be written, by any of its ids: also by one that only what arrived says.
 func (m *merger) find(id scrollback.MessageID) (Message, scrollback.ConversationID, bool) {
+	found, of, ok := m.known(id)
+	if key, named := m.names[id]; !ok && named {
+		return m.known(key)
+	}
+	return found, of, ok
+}
+
+// known returns a message that is held or is to be written, by an id that is known here.
+func (m *merger) known(id scrollback.MessageID) (Message, scrollback.ConversationID, bool) {
 	if id == "" {
 		return Message{}, "", false
 	}
@@ -306,7 +327,7 @@ func (m *merger) takeMessage(coming comingMessage) {
 		}
 		prev = found
 	}
-	if here, of, ok := m.find(at.ID); ok {
+	if here, of, ok := m.known(at.ID); ok {
 		if of != coming.of || here.Key() != at.Key() || here.Hash != at.Hash || here.Seq != at.Seq {
 			m.refuseRecord(coming.of, record)
 		}
@@ -320,11 +341,16 @@ func (m *merger) takeMessage(coming comingMessage) {
 		m.addAlias(coming.of, here, at.alias())
 		return
 	}
+	if _, _, ok := m.known(at.Source); ok { // of another conversation
+		m.refuseRecord(coming.of, record)
+		return
+	}
 	taken := *at
 	if at.Prev != "" {
 		taken.Prev = prev.ID // as it is held here
 	}
 	m.taken[taken.ID] = takenMessage{of: coming.of, m: taken}
+	m.taken[taken.Key()] = m.taken[taken.ID]
 	m.byKey[conversationKey{coming.of, taken.Key()}] = taken.ID
 	c := m.changeOf(coming.of)
 	c.Messages = append(c.Messages, taken)
@@ -415,7 +441,7 @@ func cmpValue(held, taken, arrived json.RawMessage) json.RawMessage {
 // mergeAlias takes another id of a message.
 func (m *merger) mergeAlias(of scrollback.ConversationID, a Alias) {
 	record := "alias " + string(a.ID)
-	if a.ID == "" || a.Of == "" || len(a.ID) > maxID || len(a.Of) > maxID || a.Born == "" || len(a.Born) > maxID {
+	if a.ID == "" || a.Of == "" || len(a.ID) > maxID || len(a.Of) > maxID {
 		m.refuseRecord(of, record)
 		return
 	}
@@ -426,8 +452,8 @@ func (m *merger) mergeAlias(of scrollback.ConversationID, a Alias) {
 		}
 		return
 	}
-	if known, in, ok := m.find(a.ID); ok {
-		if in != of || known.ID != here.ID {
+	if other, in, ok := m.known(a.ID); ok {
+		if in != of || other.ID != here.ID {
 			m.refuseRecord(of, record)
 		}
 		return
@@ -496,7 +522,13 @@ func (m *merger) mergeFields(here, arrived map[string]Field, into *map[string]Fi
 		if f.IsUnset() {
 			continue
 		}
-		if f.TooFarAhead(m.now) {
+		if pinned, ok := strings.CutPrefix(name, stamp.PinFields); ok && of.Project == "" {
+			if _, _, ok := m.find(scrollback.MessageID(pinned)); !ok {
+				m.wait(of.Conversation, name, scrollback.MessageID(pinned))
+				continue
+			}
+		}
+		if isAhead(f.Stamp, m.now) {
 			late := of
 			late.Stamp = f.Stamp
 			late.Now = m.now
@@ -504,7 +536,7 @@ func (m *merger) mergeFields(here, arrived map[string]Field, into *map[string]Fi
 			continue
 		}
 		as := m.heldName(name, here, *into)
-		if other, ok := here[as]; ok && !other.TooFarAhead(m.now) && f.Compare(name, other) <= 0 {
+		if other, ok := here[as]; ok && !isAhead(other.Stamp, m.now) && f.Compare(name, other) <= 0 {
 			continue
 		}
 		if other, ok := (*into)[as]; ok && f.Compare(name, other) <= 0 {
@@ -606,12 +638,12 @@ func (m *merger) mergeKept(here, c, into *Conversation, gone bool) {
 			}
 			continue
 		}
-		if k.TooFarAhead(m.now) {
+		if isAhead(k.Stamp, m.now) {
 			m.refuse(Refused{Conversation: c.ID, Record: record, Stamp: k.Stamp, Now: m.now})
 			continue
 		}
 		is := func(o Kept) bool { return o.ID == k.ID }
-		if i := slices.IndexFunc(here.Kept, is); i >= 0 && !here.Kept[i].TooFarAhead(m.now) &&
+		if i := slices.IndexFunc(here.Kept, is); i >= 0 && !isAhead(here.Kept[i].Stamp, m.now) &&
 			k.compare(here.Kept[i]) <= 0 {
 			continue
 		}

@@ -4,14 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 )
-
-// Stamp says when something was changed and by whom. At is a hybrid logical clock in Unix ms, By the id of the node
-// that made the change; without one nobody has changed it since it was made.
-type Stamp struct {
-	At int64  `json:"at,omitempty"`
-	By string `json:"by,omitempty"`
-}
 
 // Set is what one store hands to another: records that are missing there, or all that it has. A conversation in it may
 // hold only some of its records.
@@ -59,22 +53,8 @@ type Parent struct {
 // The value of a title is a [Title], that of trash the time in Unix ms or 0, and that of a pin true or false.
 type Field struct {
 	Value json.RawMessage `json:"value"`
-	Stamp
+	stamp.Stamp
 }
-
-// Names of fields, and what the names of those that there are several of begin with.
-const (
-	FieldTitle        = "title"
-	FieldProject      = "project"
-	FieldInstructions = "instructions"
-	FieldModel        = "model"
-	FieldPolicy       = "policy"
-	FieldTrash        = "trash"
-	FieldDeleted      = "deleted" // of a project
-	PrefixSettings    = "settings."
-	PrefixMeta        = "meta."
-	PrefixPin         = "pin."
-)
 
 // Title is the value of the field of that name. By is what the conversation has as TitleBy.
 type Title struct {
@@ -94,9 +74,9 @@ type Branch struct {
 // on its path, and Prev the message before it there, empty at seq 1; that may be a message of another conversation,
 // which this one continues.
 //
-// Source is the id that follows from its source, of a message that was imported under another id before ids followed
-// from their sources: it is what makes it one with the same message of another store. Content is the message
-// itself: of an inventory, and of what is held, it is empty.
+// Source is, of an imported message, the id that follows from its source. It may be imported under another id, as all
+// were before ids followed from their sources: Source is what makes it one with the same message of another store.
+// Content is the message itself: of an inventory, and of what is held, it is empty.
 type Message struct {
 	ID        scrollback.MessageID    `json:"id"`
 	Hash      Hash                    `json:"hash"`
@@ -110,12 +90,10 @@ type Message struct {
 }
 
 // Alias says that an id names the message whose key is Of: it was imported under that id before ids followed from their
-// sources, here or elsewhere. Born is the branch that it was written to under that id. Of all ids of a message the
-// smallest is the one that is shown.
+// sources, here or elsewhere. Of all ids of a message the smallest is the one that is shown.
 type Alias struct {
-	ID   scrollback.MessageID `json:"id"`
-	Of   scrollback.MessageID `json:"of"`
-	Born scrollback.BranchID  `json:"born"`
+	ID scrollback.MessageID `json:"id"`
+	Of scrollback.MessageID `json:"of"`
 }
 
 // Segment is what travels of a segment. First, Last and SummaryOf are the messages that its FirstSeq, LastSeq and
@@ -147,7 +125,7 @@ type Kept struct {
 	Text      string               `json:"text"`
 	State     scrollback.KeptState `json:"state"`
 	CreatedAt int64                `json:"created_at"` // Unix ms
-	Stamp
+	stamp.Stamp
 }
 
 // Mention says that a conversation mentions an artifact, and so may resolve it.
@@ -180,7 +158,7 @@ type Project struct {
 type Stone struct {
 	ID      scrollback.ConversationID `json:"id"`
 	Project string                    `json:"project"`
-	Stamp
+	stamp.Stamp
 	Origins []string                   `json:"origins,omitempty"`
 	Unknown map[string]json.RawMessage `json:"unknown,omitempty"`
 }
@@ -189,7 +167,7 @@ type Stone struct {
 type Held interface {
 	// Conversation returns all of a conversation but its messages and aliases, or nil.
 	Conversation(id scrollback.ConversationID) *Conversation
-	// Message returns a message by its id or by another id of it, with the conversation that it belongs to.
+	// Message returns a message by its id, by another id of it or by its key, with the conversation that it belongs to.
 	Message(id scrollback.MessageID) (Message, scrollback.ConversationID, bool)
 	// Source returns the message of a conversation whose key is that: its Source, or its id without one.
 	Source(of scrollback.ConversationID, key scrollback.MessageID) (Message, bool)
@@ -226,6 +204,6 @@ type Refused struct {
 	Conversation scrollback.ConversationID `json:"conversation,omitempty"`
 	Project      string                    `json:"project,omitempty"`
 	Record       string                    `json:"record"` // its kind and id, or the name of the field
-	Stamp        Stamp                     `json:"stamp,omitzero"`
+	Stamp        stamp.Stamp               `json:"stamp,omitzero"`
 	Now          int64                     `json:"now,omitempty"` // Unix ms
 }
