@@ -23,7 +23,7 @@ var layers = []string{
 	"internal/recall internal/intake internal/hook",
 	"internal/archive compact internal/title bundle internal/websearch",
 	"internal/store model",
-	"transcript internal/workspace internal/thoughts window token",
+	"transcript internal/workspace internal/thoughts internal/merge window token",
 	"internal/kept internal/stamp internal/clients internal/install clients",
 	"internal/wire .",
 	"internal",
@@ -41,6 +41,7 @@ var nevers = []never{
 		"the words need nothing but values; clock and ids arrive as arguments",
 	},
 	{"window", "", "context time io os bufio net database/sql log math/rand", "which items fit is arithmetic over values"},
+	{"internal/merge", "", "io os bufio net database/sql log math/rand", "a merge is values in, values out"},
 	{
 		"compact internal/title",
 		"",
@@ -242,7 +243,8 @@ func TestFenceNamesRooms(t *testing.T) {
 // of time zones, but neither asks what time it is.
 func TestNoClock(t *testing.T) {
 	for _, s := range sources(t) {
-		if !s.test && (s.room == "." || s.room == "window" || s.room == "compact" || s.room == "internal/store/drivertest/oracle") {
+		if !s.test && (s.room == "." || s.room == "window" || s.room == "compact" ||
+			s.room == "internal/merge" || s.room == "internal/store/drivertest/oracle") {
 			for _, call := range calls(s, "time", "Now", "Since", "Until", "Sleep", "After", "NewTimer", "NewTicker", "Tick",
 				"AfterFunc") {
 				t.Errorf("%s: %s", s.path, call)
