@@ -83,6 +83,7 @@ var wholeTables = []*table{
 	{name: "key_limits", key: 1, columns: splitColumns(`key_id, limits`)},
 	{name: "projects", key: 1, columns: splitColumns(sqlstore.ProjectColumns)},
 	{name: "purged_origins", key: 2, columns: splitColumns(`origin, project`)},
+	{name: "aliases", key: 2, columns: splitColumns(sqlstore.AliasColumns)},
 }
 
 // NotedTable is a table whose changes a source notes while it is copied. Of is the column with the
