@@ -78,8 +78,8 @@ func (l *library) bringInto(project, way string, copies ...string) {
 	}
 }
 
-// isCalledByFolder reports whether a tool calls its talks by the folders that they are in, which a file that is uploaded
-// does not say.
+// isCalledByFolder reports whether a tool calls its talks by the folders that they are in, which a file
+// that is uploaded does not say.
 func isCalledByFolder(k talkFormat) bool {
 	switch k.format {
 	case "antigravity", "cowork", "kimi-cli", "openclaw", "sillytavern":
@@ -88,8 +88,8 @@ func isCalledByFolder(k talkFormat) bool {
 	return strings.HasPrefix(k.file, "tasks/")
 }
 
-// The same talk has the same ids of its conversation, branches, messages and turns, whether it came whole or as it grew,
-// by whichever way, into whichever project; and those of messages whatever came first.
+// The same talk has the same ids of its conversation, branches, messages and turns, whether it came whole
+// or as it grew, by whichever way, into whichever project; and those of messages whatever came first.
 func TestIDsFollowFromTheSource(t *testing.T) {
 	t.Parallel()
 	whole := line(4, "n", 8, 10)

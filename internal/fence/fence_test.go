@@ -24,7 +24,7 @@ var layers = []string{
 	"internal/archive compact internal/title bundle internal/websearch",
 	"internal/store model",
 	"transcript internal/workspace internal/thoughts window token",
-	"internal/kept internal/clients internal/install clients",
+	"internal/kept internal/ids internal/clients internal/install clients",
 	"internal/wire .",
 	"internal",
 }

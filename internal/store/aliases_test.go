@@ -37,7 +37,8 @@ func TestAliases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Turns.FinishStep(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnComplete}); err != nil {
+	if _, err := b.Turns.FinishStep(ctx,
+		store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnComplete}); err != nil {
 		t.Fatal(err)
 	}
 	segment := scrollback.Segment{ID: "0c000000-0000-4000-8000-000000000003", Conversation: c.ID, Branch: h.Branch.ID,

@@ -136,9 +136,9 @@ type identity struct {
 	copied bool
 }
 
-// createOf makes the conversation of a source by create, or returns the one that was made of it. Its id follows from the
-// source alone. Where a conversation has it that the caller may not see, each has its own, and neither learns of the
-// other.
+// createOf makes the conversation of a source by create, or returns the one that was made of it. Its id
+// follows from the source alone. Where a conversation has it that the caller may not see, each has its own,
+// and neither learns of the other.
 func (im *importer) createOf(ctx context.Context, i identity, want scrollback.Conversation,
 	create func(scrollback.Conversation) (scrollback.Conversation, bool, error)) (made scrollback.Conversation,
 	created bool, err error) {

@@ -49,8 +49,8 @@ func messageIDs(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) (
 	return said, branches
 }
 
-// Whatever way a talk grew, into whichever project, its messages have the ids that they have where it came whole, and so
-// have its conversation and those of its sub-agents; in a straight line its branch has too.
+// Whatever way a talk grew, into whichever project, its messages have the ids that they have where it came
+// whole, and so have its conversation and those of its sub-agents; in a straight line its branch has too.
 func TestIDsWhileItGrows(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		whole := drawTalk(rt, "a", nil)

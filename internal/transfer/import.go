@@ -524,8 +524,8 @@ func (im *importer) leavePath(ctx context.Context, c *importing, first scrollbac
 	return err
 }
 
-// moveHead makes a point on a branch the head of a conversation. What is said next begins the branch with that id, unless
-// it is empty or the point is the end of a branch.
+// moveHead makes a point on a branch the head of a conversation. What is said next begins the branch with
+// the id next, unless that is empty or the point is the end of a branch.
 func (im *importer) moveHead(ctx context.Context, head store.Head, branch scrollback.BranchID, seq int64,
 	next scrollback.BranchID) (store.Head, error) {
 	b, err := im.store.Branches.Find(ctx, head, branch) // as it is now: it may have been compacted meanwhile

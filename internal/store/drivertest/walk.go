@@ -43,7 +43,8 @@ var walkMoves = []struct {
 		(*randomWalk).stopTurn}, {4, (*randomWalk).putArtifact},
 	{5, (*randomWalk).searchIndex}, {4, (*randomWalk).listAll}, {3, (*randomWalk).updateLearned}, {8,
 		(*randomWalk).rewindHead}, {2, (*randomWalk).purgeConversation},
-	{4, walkOrigins}, {3, walkAliases}, {4, (*randomWalk).changeKept}, {14, (*randomWalk).beginBeside}, {6, (*randomWalk).appendBeside},
+	{4, walkOrigins}, {3, walkAliases}, {4, (*randomWalk).changeKept}, {14, (*randomWalk).beginBeside},
+	{6, (*randomWalk).appendBeside},
 	{4, (*randomWalk).takeOver},
 	{20, (*randomWalk).sendRequest}, {18, (*randomWalk).answerRequest},
 }
