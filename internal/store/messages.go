@@ -127,7 +127,7 @@ func firstMissing(ms []scrollback.Message, from int64) int64 {
 func (s *Store) WalkConversation(ctx context.Context,
 	id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
-		h, err := s.d.Log.ReadHead(ctx, id)
+		h, err := s.ReadHead(ctx, id)
 		if err != nil {
 			yield(scrollback.Message{}, err)
 			return
@@ -172,7 +172,7 @@ func collectMessages(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Mes
 // ReadPage returns messages and the seq to continue from in the same direction, or 0.
 func (s *Store) ReadPage(ctx context.Context, id scrollback.ConversationID,
 	q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
-	h, err := s.d.Log.ReadHead(ctx, id)
+	h, err := s.ReadHead(ctx, id)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -119,6 +119,14 @@ type Log interface {
 	// store is: a copy gets another when it is opened.
 	Node(ctx context.Context) (string, error)
 
+	// PutAliases stores ids that were given up, in their order; what an id is said to stand for last counts. An alias
+	// leads to what is shown: where Now was given up itself, to what that stands for; those of an ID that is given
+	// up lead on with it; and Now is no alias of its ID any more. One of an ID that is Now says nothing.
+	PutAliases(ctx context.Context, all []Alias) error
+
+	// FindAliases returns the aliases of a kind whose ids begin with a prefix, by id, at most limit.
+	FindAliases(ctx context.Context, kind AliasKind, prefix string, limit int) ([]Alias, error)
+
 	// ListChanges lists what was done after change number after, oldest first, at most limit.
 	// A change is seen only together with all that have smaller numbers, whichever process
 	// made them.
@@ -188,8 +196,9 @@ type AppendResult struct {
 //     it is closed first, as [BeginRequest] does it.
 //  2. Where the parent is the conversation's own and ends with AtSeq, it becomes the
 //     current branch. So does a branch that stands there already and has no message
-//     of its own. Otherwise To is stored, and becomes it; its HeadSeq and Sum follow
-//     from AtSeq.
+//     of its own; where To is Named, only the one with its id. Otherwise To is stored, and
+//     becomes it; its HeadSeq and Sum follow from AtSeq. A branch that is elsewhere, or has
+//     messages, and has the id of a Named one is conflict.
 //  3. The newest turn of the conversation becomes the one that ended with the new
 //     head, or none. One beside others that is still open there is not meant.
 //  4. Edit may change the conversation's own fields.
@@ -197,6 +206,7 @@ type Rewind struct {
 	Conversation scrollback.ConversationID
 	Now          int64
 	To           scrollback.Branch // whole, with its view
+	Named        bool              // its id means something
 	Edit         func(*scrollback.Conversation)
 	Salvage      func(expired scrollback.Turn) []Entry
 }

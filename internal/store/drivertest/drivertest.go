@@ -157,6 +157,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	RunIndex(t, open)
 	RunVectors(t, open)
 	RunOrigins(t, open)
+	RunAliases(t, open)
 	RunProjects(t, open)
 	RunShape(t, open)
 	RunSources(t, open)

@@ -183,7 +183,7 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 		if err := a.storeGrowth(ctx, r.Now); err != nil {
 			return err
 		}
-		if err := a.goTo(ctx, to, r.Now); err != nil {
+		if err := a.goTo(ctx, to, r.Named, r.Now); err != nil {
 			return err
 		}
 		a.edited = true
@@ -205,9 +205,9 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 }
 
 // goTo makes the branch current that a destination leads to.
-func (a *appender) goTo(ctx context.Context, to scrollback.Branch, now int64) (err error) {
+func (a *appender) goTo(ctx context.Context, to scrollback.Branch, named bool, now int64) (err error) {
 	was := a.b
-	if a.b, err = a.findDestination(ctx, to, now); err != nil {
+	if a.b, err = a.findDestination(ctx, to, named, now); err != nil {
 		return err
 	}
 	if a.b.ID != was.ID {
@@ -234,12 +234,19 @@ func (a *appender) completeDestination(ctx context.Context, to *scrollback.Branc
 
 // findDestination returns the branch that a rewind leads to: one that is already there, or to,
 // which is then stored.
-func (a *appender) findDestination(ctx context.Context, to scrollback.Branch,
+func (a *appender) findDestination(ctx context.Context, to scrollback.Branch, named bool,
 	now int64) (there scrollback.Branch, err error) {
 	err = QueryRow(ctx, a.tx, scanBranch(&there),
 		`SELECT `+BranchColumns+` FROM branches WHERE id = $1 AND conversation_id = $2 AND head_seq = $3`,
 		to.Parent, a.c.ID, to.AtSeq)
-	if errors.Is(err, sql.ErrNoRows) {
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && named:
+		err = QueryRow(ctx, a.tx, scanBranch(&there), selectBranch, to.ID)
+		if err == nil && (there.Conversation != a.c.ID || there.Parent != to.Parent || there.AtSeq != to.AtSeq ||
+			there.HeadSeq > there.AtSeq) {
+			err = scrollback.Errorf(scrollback.Conflict, "sqlstore.RewindHead", i18n.BranchExists, to.ID)
+		}
+	case errors.Is(err, sql.ErrNoRows):
 		err = QueryRow(ctx, a.tx, scanBranch(&there), `SELECT `+BranchColumns+` FROM branches
 			WHERE conversation_id = $1 AND parent_branch = $2 AND at_seq = $3 AND head_seq = at_seq ORDER BY id LIMIT 1`, a.c.ID, to.Parent, to.AtSeq)
 	}

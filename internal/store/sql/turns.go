@@ -228,7 +228,7 @@ func (a *appender) goBeside(ctx context.Context, at scrollback.Branch, now int64
 		return err
 	}
 	was := a.c.Branch
-	if err := a.goTo(ctx, at, now); err != nil {
+	if err := a.goTo(ctx, at, false, now); err != nil {
 		return err
 	}
 	a.edited = a.c.Branch != was

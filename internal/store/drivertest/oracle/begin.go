@@ -268,7 +268,7 @@ func (db *database) settleLast(th *storedConversation, t *scrollback.Turn) {
 
 // goBeside makes the branch current with which a turn beside others begins.
 func (db turns) goBeside(th *storedConversation, to scrollback.Branch, now int64) {
-	b := log(db).rewindTarget(th, to, now)
+	b := log(db).rewindTarget(th, to, false, now)
 	leaveOut(b, to.View.Without) // one that is there may have left out others
 	if b.ID == th.Branch {
 		return

@@ -85,6 +85,7 @@ var wholeTables = []*table{
 	{name: "purged_origins", key: 2, columns: splitColumns(`origin, project`)},
 	{name: "clocks", key: 2, columns: splitColumns(sqlstore.ClockColumns)},
 	{name: "stones", key: 1, columns: splitColumns(sqlstore.StoneColumns)},
+	{name: "aliases", key: 2, columns: splitColumns(sqlstore.AliasColumns)},
 }
 
 // NotedTable is a table whose changes a source notes while it is copied. Of is the column with the
