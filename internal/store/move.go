@@ -253,7 +253,9 @@ func (p Move) ReadClocks(ctx context.Context, owner string) ([]stamp.Clock, erro
 }
 
 // PutClocks stores when fields were changed last, in another store.
-func (p Move) PutClocks(ctx context.Context, all []stamp.Clock) error { return p.s.d.Log.PutClocks(ctx, all) }
+func (p Move) PutClocks(ctx context.Context, all []stamp.Clock) error {
+	return p.s.d.Log.PutClocks(ctx, all)
+}
 
 // ListStones lists what is left of conversations that were purged, by id.
 func (p Move) ListStones(ctx context.Context) ([]stamp.Stone, error) {
