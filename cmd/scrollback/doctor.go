@@ -12,6 +12,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/doctor"
+	"github.com/scrollback-ai/scrollback/internal/exchange"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terminal"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
@@ -25,12 +26,16 @@ type doctorCmd struct {
 }
 
 type doctorCheckCmd struct {
+	Digest bool `help:"print-digests-of-what-travels"`
 	Repair bool `help:"copy-database-then-repair-what-can-repaired"`
 	NoCopy bool `help:"repair"`
 }
 
 // Run implements the command.
 func (c *doctorCheckCmd) Run(g *globals) error {
+	if c.Digest {
+		return g.printDigest()
+	}
 	var progress doctor.Progress
 	wipe := func() {}
 	if isTerminal(g.stderr) {
@@ -73,6 +78,27 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 		return err
 	}
 	return terminal.ShownError{Err: scrollback.Errorf(scrollback.Internal, "scrollback", i18n.ProblemsFound)}
+}
+
+// printDigest prints what everything comes to that other stores can have too: equal digests, equal histories.
+func (g *globals) printDigest() error {
+	return g.withMode(local.ReadOnly, func(a *app) error {
+		d, err := exchange.Side{Store: a.Store, Archive: a.Archive}.Digest(g.ctx)
+		if err != nil {
+			return err
+		}
+		return g.printResult(d, func(w io.Writer) error {
+			rows := [][]string{}
+			for _, c := range d.Conversations {
+				rows = append(rows, []string{string(c.ID), c.Digest.String()})
+			}
+			if err := columns.WriteTable(w, rows); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(w, d.Digest)
+			return err
+		})
+	})
 }
 
 // repairStore copies the database, unless somebody has, then repairs what was found.

@@ -496,6 +496,18 @@ var (
 	_ = label("help/include-markdown-files-compacted-segments-bundle",
 		"Include the Markdown files of compacted segments in a bundle.",
 		"在对话包中包含已压缩各段的 Markdown 文件。")
+	_ = label("help/take-all-another-store-has",
+		"Take all that another store has into this one",
+		"把另一个数据库中的全部内容并入这里")
+	_ = label("help/folder-or-backup-to-take-from",
+		"Data folder of the other store, or a backup of it; it is left as it is",
+		"另一个数据文件夹，或它的备份；它保持原样")
+	_ = label("help/say-what-merge-would-bring",
+		"Say what would come, and write nothing",
+		"只说明会带来什么，不写入")
+	_ = label("help/print-digests-of-what-travels",
+		"Print a digest of each conversation and of all: equal where two stores hold the same",
+		"打印每个对话和全部内容的摘要：两个数据库内容相同时摘要相同")
 	_ = label("help/make-verify-restore-backups",
 		"Make, list, verify and restore backups of the whole store.",
 		"创建、列出、检查和恢复整个存储的备份。")

@@ -57,6 +57,15 @@ var (
 	BackupTookTooLong = problem("backup-took-too-long",
 		"after %s the database was not copied, and others wait for room: try when less is written, or on a faster disk",
 		"%s 之后数据库仍未复制完，其他程序在等待空间：请在写入较少时重试，或使用更快的磁盘")
+	NoStoreThere = problem("no-store-there",
+		"%s is neither a data folder of scrollback nor a backup",
+		"%s 既不是 scrollback 的数据文件夹，也不是备份")
+	MergeWithItself = problem("merge-with-itself",
+		"%s is the data folder of this store itself",
+		"%s 就是这个数据库自己的数据文件夹")
+	MergeLeftOut = problem("merge-left-out",
+		"%d things were left out; the rest was merged",
+		"有 %d 项被略过；其余已合并")
 	NoBackupFolder = problem("no-backup-folder",
 		"there is no folder %s",
 		"没有文件夹 %s")

@@ -8,6 +8,21 @@ var (
 	MorePage = label("more-page",
 		"more: --%s %d",
 		"还有更多：--%s %d")
+	MergeBrought = label("merge-brought",
+		"%s new conversations, %s with more than before, %s messages; %s purged.",
+		"新增对话 %s 个，增长的对话 %s 个，消息 %s 条；清除 %s 个。")
+	MergeWouldBring = label("merge-would-bring",
+		"Would bring %s new conversations, %s with more than before, %s messages; %s purged.",
+		"将新增对话 %s 个，增长的对话 %s 个，消息 %s 条；清除 %s 个。")
+	MergeRefused = label("merge-refused",
+		"%s: %s does not fit to what is here, and was left out.",
+		"%s：%s 与这里的内容不符，已略过。")
+	MergeRefusedClock = label("merge-refused-clock",
+		"%s: %s was changed by %s at %s, more than a day after now (%s), and was left out. Is that clock right?",
+		"%s：%s 由 %s 于 %s 更改，比现在（%s）晚一天以上，已略过。那边的时钟正确吗？")
+	MergeWaits = label("merge-waits",
+		"%s is being answered here; merge again afterwards.",
+		"%s 正在回答；请稍后再次合并。")
 	BackupMade = label("backup-made",
 		"%s: %s with %s and %s, in %s.",
 		"%s：%s，包含 %s和 %s，用时 %s。")

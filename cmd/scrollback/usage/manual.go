@@ -68,6 +68,7 @@ var Groups = []struct {
 		{"backup list", `scrollback backup list .`},
 		{"backup verify", `scrollback backup verify talks.backup`},
 		{"backup restore", `scrollback backup restore talks.backup --data restored`},
+		{"merge", `scrollback merge restored`},
 		{"migrate",
 			`scrollback migrate --from sqlite:///srv/scrollback.db --to postgres://scrollback@db/scrollback --finish`},
 	}},
