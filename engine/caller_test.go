@@ -317,6 +317,7 @@ var aside = map[string]bool{"View.Caller": true, "View.NewExchangeID": true, "Vi
 	"View.Projects": true, "View.Branches": true, "View.Kept": true, "View.Compactions": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.CheckModel": true, "View.CheckSettings": true, "View.PassLimits": true,
 	"View.Turns": true, "View.Bulk": true, "Projects.List": true, "Bulk.TakeApart": true, "Bulk.AddPrice": true, // of what one has
+	"Bulk.IsHidden":     true, // says of an id that another has it, to who would make a conversation of it
 	"View.CheckMadeIDs": true, // of no conversation: that of another caller's is not_found (TestDoorMadeIDs)
 	"Reader.WithPlace":  true, "Reader.WithFolders": true, "Reader.LocalConversations": true, "Reader.SeenProjects": true,
 	// those of transfer

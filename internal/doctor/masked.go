@@ -45,7 +45,7 @@ func (d *checkRun) noteMasked(ctx context.Context, m scrollback.Message) error {
 func (d *checkRun) endMasked() {
 	if d.conv != nil && d.masked > 0 {
 		d.addNote("branch", "conversation "+string(d.conv.ID),
-			fmt.Sprintf("%d of its branches say what others say, with secrets masked: it was imported with masks and without",
+			fmt.Sprintf("it was imported with masks and without; branches that differ from others by masked secrets alone: %d",
 				d.masked))
 	}
 	d.masked = 0

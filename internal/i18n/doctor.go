@@ -12,8 +12,8 @@ var (
 		"%d have their vectors by %s; a running server makes the rest",
 		"%d 条已有 %s 的向量；其余的由运行中的服务器生成")
 	_ = note("doctor-branches-say-the-same-masked",
-		"%d of its branches say what others say, with secrets masked: it was imported with masks and without",
-		"它有 %d 个分支与别的分支说的相同，只是遮盖了密钥：它既遮盖着导入过，也原样导入过")
+		"it was imported with masks and without; branches that differ from others by masked secrets alone: %d",
+		"它既遮盖着导入过，也原样导入过；与别的分支只差遮盖的密钥的分支：%d 个")
 	_ = note("doctor-its-purge-was-interrupted",
 		"its purge was interrupted",
 		"它的清除被中断")

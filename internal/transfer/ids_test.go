@@ -128,13 +128,12 @@ func TestIDsOfBranches(t *testing.T) {
 // What was imported when ids followed from the project is known again, by its origin and without one.
 func TestIDsOfBefore(t *testing.T) {
 	ctx := context.Background()
-	h := newHome(t)
 	f := files{"s": {line("a", "one", "two", "three")}}
 	for _, c := range []struct {
 		project, now string
 		origin       bool
 	}{{"", "", false}, {"p", "p", false}, {"p", "q", true}, {"", "q", false}} {
-		h = newHome(t)
+		h := newHome(t)
 		was, _, err := h.Create(ctx, scrollback.Conversation{ID: ids.ConversationBefore("talks", "a", c.project),
 			Project: c.project})
 		if err != nil {

@@ -463,6 +463,7 @@ func hasGrown(ctx context.Context, im *importer, c *importing) bool {
 	if err != nil {
 		return false // it comes again when the file is left
 	}
+	c.Total = head.Messages
 	now := pathPoint{head.Branch.ID, head.Branch.HeadSeq}
 	changed := c.forks != nil && c.asOf != now
 	if changed {
