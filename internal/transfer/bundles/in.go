@@ -355,12 +355,7 @@ func (b *bundleImport) writeDerived(ctx context.Context) error {
 	a.final.Left = a.conv.Draft
 	a.final.Conversation.PinnedSeqs = b.pinsOnPath(a.conv.PinnedSeqs, a.conv.Branch)
 	if a.isVisible() {
-		kept := b.pinsOnPath(a.PinnedSeqs, a.Conversation.Branch)
-		a.final.Edit = func(c *scrollback.Conversation) {
-			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs),
-				func(pin int64) bool { return !slices.Contains(kept, pin) })
-			c.RepeatEnvironment()
-		}
+		a.final.Edit = (*scrollback.Conversation).RepeatEnvironment
 	}
 	return b.Store.Move.AdoptHistory(ctx, a.final, a.last...)
 }

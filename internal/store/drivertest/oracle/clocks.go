@@ -226,3 +226,16 @@ func (db *database) movePins(th *storedConversation, to scrollback.BranchID) {
 	}
 	slices.Sort(th.PinnedSeqs)
 }
+
+// stampProject gives what has changed of a project a stamp; one that is not stored has version 0.
+func (db *database) stampProject(was, is scrollback.Project, now int64) {
+	owner := stamp.OfProject(is.Name)
+	changed, err := stamp.ProjectChanges(was, is)
+	if err != nil {
+		panic(err) // it came as JSON
+	}
+	if _, known := db.clocks[owner][stamp.FieldDeleted]; was.Version == 0 && is.Version != 0 && !known {
+		return
+	}
+	db.stampChanges(owner, was.CreatedAt, now, stamp.AddDeleted(changed, was, is))
+}
