@@ -99,6 +99,9 @@ func (im *importer) chooseConversation(ctx context.Context, c *importing, key st
 	if err := planNew(im, key, &want); err != nil {
 		return err
 	}
+	if _, err := im.passStones(ctx, im.q.Again, &want); err != nil {
+		return err
+	}
 	if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
 		want.Title = title.FromPrompt(entry.Message.Parts)
 	}

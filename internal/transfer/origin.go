@@ -214,6 +214,9 @@ func (b *sessionImport) createConversation(ctx context.Context, c *importing, a 
 		if err = planNew(im, key, &want); err != nil {
 			return err
 		}
+		if s.deleted, err = im.passStones(ctx, b.q.Again, &want); err != nil || s.deleted {
+			return err
+		}
 		var made scrollback.Conversation
 		switch {
 		case a.of != nil:
