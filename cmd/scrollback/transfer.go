@@ -167,7 +167,7 @@ func (g *globals) printSourceError(name string, err error) {
 func (c *importCmd) importSource(g *globals, open *app, p gather.Place) (gather.Result, error) {
 	in := gather.Import{Flags: c.Flags, File: p.Name, From: c.From, Project: c.Project, DryRun: c.DryRun,
 		Summarize: c.Summarize, Again: c.Again,
-		Single:    c.Into != "" || c.AsCopy, Found: p.Found}
+		Single: c.Into != "" || c.AsCopy}
 	kept, err := in.IsPlace()
 	out := gather.NewResult(c.DryRun)
 	switch {

@@ -21,7 +21,8 @@ func TestNext(t *testing.T) {
 		newest []int64
 		want   int64
 	}{
-		{7, nil, 7}, {7, []int64{3}, 7}, {7, []int64{7}, 8}, {7, []int64{9, 4}, 10}, {7, []int64{math.MaxInt64}, math.MaxInt64},
+		{7, nil, 7}, {7, []int64{3}, 7}, {7, []int64{7}, 8}, {7, []int64{9, 4}, 10},
+		{7, []int64{math.MaxInt64}, math.MaxInt64},
 	} {
 		if got := stamp.Next(c.wall, c.newest...); got != c.want {
 			t.Errorf("after %v at %d: %d, not %d", c.newest, c.wall, got, c.want)

@@ -24,7 +24,6 @@ type Import struct {
 	DryRun, Summarize   bool
 	Again               bool // brings back what was purged
 	Single              bool // what it asks for is only possible with a single file
-	Found               bool // the file was not named itself, but is in a folder that was
 }
 
 // IsPlace reports whether a file or folder is read as a place of tools, and not as one file

@@ -565,7 +565,8 @@ func (f faultyAccess) PutProject(ctx context.Context, name string, now int64,
 }
 
 // DeleteProject implements [driver.Access].
-func (f faultyAccess) DeleteProject(ctx context.Context, name string, now int64, judge func(scrollback.Project) error) error {
+func (f faultyAccess) DeleteProject(ctx context.Context, name string, now int64,
+	judge func(scrollback.Project) error) error {
 	return callFaultyError(f.of, "DeleteProject", func() error { return f.d.DeleteProject(ctx, name, now, judge) })
 }
 

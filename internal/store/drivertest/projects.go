@@ -143,7 +143,8 @@ func testStoredProjectRefused(w *projectsHarness) {
 // testDeletedProject: what was stored is gone, its conversations are not.
 func testDeletedProject(w *projectsHarness) {
 	c := w.addConversation(func(c *scrollback.Conversation) { c.Project = "p" })
-	w.wantCode(w.Access.DeleteProject(w.ctx, "p", w.now, func(scrollback.Project) error { return nil }), scrollback.NotFound)
+	err := w.Access.DeleteProject(w.ctx, "p", w.now, func(scrollback.Project) error { return nil })
+	w.wantCode(err, scrollback.NotFound)
 	put, err := w.Access.PutProject(w.ctx, "p", w.advanceClock(), storedProject)
 	w.wantOK(err)
 	before := w.readHead(c.ID)

@@ -117,7 +117,8 @@ func (db access) PutProject(ctx context.Context, name string, now int64,
 }
 
 // DeleteProject implements [driver.Access].
-func (db access) DeleteProject(ctx context.Context, name string, now int64, judge func(scrollback.Project) error) error {
+func (db access) DeleteProject(ctx context.Context, name string, now int64,
+	judge func(scrollback.Project) error) error {
 	const op = "sqlstore.DeleteProject"
 	var refusal error
 	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {

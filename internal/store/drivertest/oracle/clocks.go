@@ -128,7 +128,8 @@ func (db *database) checkNoStone(op string, id scrollback.ConversationID) error 
 }
 
 // editConversation lets an editor change a conversation's own fields, and gives what it has changed a stamp.
-func (db *database) editConversation(th *storedConversation, now int64, edit func(*scrollback.Conversation) error) error {
+func (db *database) editConversation(th *storedConversation, now int64,
+	edit func(*scrollback.Conversation) error) error {
 	edited := deepCopy(th.Conversation)
 	if err := edit(&edited); err != nil {
 		return err

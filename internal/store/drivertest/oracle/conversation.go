@@ -212,7 +212,8 @@ func (db access) PutProject(ctx context.Context, name string, now int64,
 }
 
 // DeleteProject implements [driver.Access].
-func (db access) DeleteProject(ctx context.Context, name string, now int64, judge func(scrollback.Project) error) error {
+func (db access) DeleteProject(ctx context.Context, name string, now int64,
+	judge func(scrollback.Project) error) error {
 	const op = "oracle.DeleteProject"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
