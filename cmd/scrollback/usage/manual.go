@@ -53,7 +53,6 @@ var Groups = []struct {
 		{"handoff", `scrollback handoff latest --to claude --print`},
 		{"archive", `scrollback archive latest`},
 		{"import", `scrollback import talk.jsonl`},
-		{"import", `scrollback import --again talk.jsonl`},
 		{"watch", `scrollback watch --mask`},
 		{"hook session-start", `scrollback hook session-start --agent claude-code`},
 		{"hook prompt", `scrollback hook prompt --agent codex`},
