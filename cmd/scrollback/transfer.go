@@ -31,6 +31,7 @@ type importCmd struct {
 	Project   string `help:"project-import-into" placeholder:"P"`
 	Into      string `help:"conversation-add" placeholder:"ID"`
 	AsCopy    bool   `help:"import-bundle-under-new-ids-list-them"`
+	Again     bool   `help:"bring-back-what-was-purged-under-other-ids"`
 	Summarize bool   `help:"ask-models-summaries-what-compacted-on-way"`
 }
 
@@ -165,8 +166,8 @@ func (g *globals) printSourceError(name string, err error) {
 // into what is opened for it.
 func (c *importCmd) importSource(g *globals, open *app, p gather.Place) (gather.Result, error) {
 	in := gather.Import{Flags: c.Flags, File: p.Name, From: c.From, Project: c.Project, DryRun: c.DryRun,
-		Summarize: c.Summarize,
-		Single:    c.Into != "" || c.AsCopy, Found: p.Found}
+		Summarize: c.Summarize, Again: c.Again,
+		Single: c.Into != "" || c.AsCopy}
 	kept, err := in.IsPlace()
 	out := gather.NewResult(c.DryRun)
 	switch {
@@ -186,6 +187,7 @@ func (c *importCmd) importSource(g *globals, open *app, p gather.Place) (gather.
 		q.Format = c.From
 		q.Name = filepath.Base(p.Name)
 		q.AsCopy = c.AsCopy
+		q.Again = c.Again
 		q.Summarize = c.Summarize
 		if c.Into != "" {
 			if q.Into, err = a.Resolve(g.ctx, c.Into); err != nil {

@@ -439,6 +439,9 @@ var (
 	_ = label("help/import-bundle-under-new-ids-list-them",
 		"Import a bundle under new ids, and list them.",
 		"以新的 id 导入对话包，并列出这些 id。")
+	_ = label("help/bring-back-what-was-purged-under-other-ids",
+		"Bring back what was purged, under ids that follow from the old ones.",
+		"让已被彻底删除的对话回来，其 id 由原来的 id 得出。")
 	_ = label("help/ask-models-summaries-what-compacted-on-way",
 		"Ask models for summaries of what is compacted on the way. This may take many calls. Default: none is asked.",
 		"请模型为途中压缩的内容写摘要，可能需要多次调用。默认：不调用。")

@@ -147,8 +147,8 @@ var (
 		"somebody continued conversation %s while it was imported; import the file again",
 		"导入期间有人继续了对话 %s，请重新导入文件")
 	DeletedHereNotImportedAgain = problem("deleted-here-not-imported-again",
-		"%s was deleted here, and is not imported again by itself: name its file to bring it back",
-		"%s 已在这里删除，不会自动再次导入；要恢复它，请指定它的文件")
+		"%s was purged, and is not imported again by itself: scrollback import --again FILE brings it back",
+		"%s 已被彻底删除，不会自动再次导入；要让它回来，请运行 scrollback import --again 文件")
 	CannotBeRead = problem("cannot-be-read",
 		"%s cannot be read: %s",
 		"%s 无法读取：%s")

@@ -32,8 +32,8 @@ var (
 		"another request creates conversation %s",
 		"另一个请求正在创建对话 %s")
 	ConversationWasPurged = problem("conversation-was-purged",
-		"conversation %s was purged; as a copy (--as-copy), or with import --again, it comes back under another id",
-		"对话 %s 已被彻底删除；作为副本导入（--as-copy），或用 import --again，可以让它以另一个标识回来")
+		"conversation %s was purged: it comes back under another id only (import --again, or --as-copy of a bundle)",
+		"对话 %s 已被彻底删除：它只能以另一个 id 回来（import --again，或对 bundle 使用 --as-copy）")
 	ConversationIsHere = problem("conversation-is-here",
 		"conversation %s is here",
 		"对话 %s 就在这里")

@@ -146,6 +146,18 @@ func ProjectChanges(before, after scrollback.Project) ([]Change, error) {
 	return listChanges(changed), nil
 }
 
+// AddDeleted adds to the changes of a project that it was removed, or is stored again; one that is not stored has
+// version 0.
+func AddDeleted(changed []Change, was, is scrollback.Project) []Change {
+	switch {
+	case is.Version == 0:
+		return append(changed, Change{FieldDeleted, Yes})
+	case was.Version == 0:
+		return append(changed, Change{FieldDeleted, No})
+	}
+	return changed
+}
+
 // noteSettings notes which settings that travel differ.
 func noteSettings(changed map[string]bool, before, after string) {
 	if before == after {

@@ -99,8 +99,8 @@ func (p Branches) ReadShape(ctx context.Context, b scrollback.Branch, bins int) 
 }
 
 // Rewind makes message seq of a branch's path the newest, 0 for none; what is said next
-// starts a new branch after it. A seq that is not on the path is invalid. edit may change the conversation's own fields
-// in the same transaction.
+// starts a new branch after it. A seq that is not on the path is invalid. Pins that are not on the new path are hidden
+// until their branch is the current one again. edit may change the conversation's own fields in the same transaction.
 func (p Branches) Rewind(ctx context.Context, h Head, from scrollback.Branch, seq int64,
 	edit func(*scrollback.Conversation)) (Head, error) {
 	return p.RewindTo(ctx, h, from, seq, "", edit)
@@ -117,23 +117,8 @@ func (p Branches) RewindTo(ctx context.Context, h Head, from scrollback.Branch, 
 	if next != "" {
 		to.ID = next
 	}
-	pins, err := p.pinsOn(ctx, h, from, seq)
-	if err != nil {
-		return h, err
-	}
 	return p.s.d.Log.RewindHead(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Named: next != "",
-		Salvage: p.s.salvageDraft,
-		Edit: func(c *scrollback.Conversation) {
-			c.PinnedSeqs = keepPins(c.PinnedSeqs, pins)
-			if edit != nil {
-				edit(c)
-			}
-		}})
-}
-
-// keepPins returns those of some pins that are to stay.
-func keepPins(pins, stay []int64) []int64 {
-	return slices.DeleteFunc(slices.Clone(pins), func(pin int64) bool { return !slices.Contains(stay, pin) })
+		Salvage: p.s.salvageDraft, Edit: edit})
 }
 
 // pinsOn are the pins whose messages are also on the path of a branch, up to seq.

@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/ids"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/store/search"
 )
@@ -61,6 +62,12 @@ func (s *Store) CreateConversation(ctx context.Context, c scrollback.Conversatio
 	}
 	// Of two that make the same conversation at once, one is in conflict over its branch.
 	b.ID = ids.RootBranch(c.ID)
+	switch _, err := s.ReadStone(ctx, c.ID); {
+	case err == nil:
+		return c, false, scrollback.Errorf(scrollback.Conflict, op, i18n.ConversationWasPurged, c.ID)
+	case scrollback.CodeOf(err) != scrollback.NotFound:
+		return c, false, err
+	}
 	made := clearIncomplete(ctx, s, c.ID)
 	if made == nil {
 		made = s.storeBeginning(ctx, c, b, begins)
@@ -363,6 +370,11 @@ func (s *Store) purgeConversation(ctx context.Context, q driver.Purge) (PurgeRes
 	}
 	all.Done = true
 	return all, nil
+}
+
+// ReadStone returns the stone that a purge has left of a conversation; not_found if there is none.
+func (s *Store) ReadStone(ctx context.Context, id scrollback.ConversationID) (stamp.Stone, error) {
+	return s.d.Log.ReadStone(ctx, id)
 }
 
 // purgeStep is how many messages one transaction of a purge removes: others can write in

@@ -58,7 +58,7 @@ func (p Projects) Put(ctx context.Context, name string, ifVersion int64,
 // Delete removes what is stored of a project, and touches no conversation; not_found if
 // nothing is stored.
 func (p Projects) Delete(ctx context.Context, name string, ifVersion int64) error {
-	return p.s.d.Access.DeleteProject(ctx, name,
+	return p.s.d.Access.DeleteProject(ctx, name, p.s.Now(),
 		func(v scrollback.Project) error { return atVersion("store.Projects.Delete", v, ifVersion) })
 }
 

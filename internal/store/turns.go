@@ -92,7 +92,7 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 	return begun, quotaError(r.Quota, err)
 }
 
-// goBeside lets a turn begin behind a place. Of what is pinned, what is on the path to it stays pinned.
+// goBeside lets a turn begin behind a place.
 func (p Turns) goBeside(ctx context.Context, b *driver.BeginRequest, at Place) error {
 	h, err := p.s.d.Log.ReadHead(ctx, b.Turn.Conversation)
 	if err != nil {
@@ -107,20 +107,6 @@ func (p Turns) goBeside(ctx context.Context, b *driver.BeginRequest, at Place) e
 		return err
 	}
 	b.At = &to
-	if from.ID == h.Branch.ID && at.Seq == h.Branch.HeadSeq {
-		return nil
-	}
-	pins, err := p.s.Branches.pinsOn(ctx, h, from, at.Seq)
-	if err != nil {
-		return err
-	}
-	edit := b.Edit
-	b.Edit = func(c *scrollback.Conversation) {
-		c.PinnedSeqs = keepPins(c.PinnedSeqs, pins)
-		if edit != nil {
-			edit(c)
-		}
-	}
 	return nil
 }
 

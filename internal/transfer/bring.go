@@ -341,7 +341,7 @@ func (b *sessionImport) finishAll(ctx context.Context, failed error) error {
 		err = b.markVanished(ctx)
 	}
 	if n := b.im.out.Deleted; err == nil && n > 0 && n == b.stood {
-		if b.q.Again {
+		if b.trashed != "" {
 			return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", i18n.ConversationInTrashRestoreFirst,
 				b.trashed).WithReason(ErrDeleted)
 		}

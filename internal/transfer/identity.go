@@ -136,6 +136,9 @@ type identity struct {
 	copied bool
 }
 
+// idOf returns the id of the conversation that the file calls key.
+func (im *importer) idOf(key string) scrollback.ConversationID { return ids.Conversation(im.format, key) }
+
 // createOf makes the conversation of a source by create, or returns the one that was made of it. Its id
 // follows from the source alone. Where a conversation has it that the caller may not see, each has its own,
 // and neither learns of the other.
@@ -159,6 +162,13 @@ func (im *importer) createOf(ctx context.Context, i identity, want scrollback.Co
 		}
 	}
 	want.ID = ids.Conversation(of, i.key)
+	stays, err := im.passStones(ctx, im.q.Again, &want)
+	if err == nil && stays {
+		err = scrollback.Errorf(scrollback.Conflict, "transfer.Import", i18n.ConversationWasPurged, want.ID)
+	}
+	if err != nil {
+		return made, false, err
+	}
 	hidden, err := im.view.Bulk().IsHidden(ctx, want.ID)
 	if err != nil {
 		return made, false, err

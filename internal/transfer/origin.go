@@ -217,6 +217,10 @@ func (b *sessionImport) createConversation(ctx context.Context, c *importing, a 
 		return err
 	}
 	for _, key := range []string{s.Origin.ID, s.Origin.ID + "\x00again"} {
+		probe := scrollback.Conversation{ID: im.idOf(key)}
+		if s.deleted, err = im.passStones(ctx, b.q.Again, &probe); err != nil || s.deleted {
+			return err
+		}
 		var made scrollback.Conversation
 		made, c.Created, err = im.createOf(ctx, identity{key, a.copied}, want,
 			func(want scrollback.Conversation) (scrollback.Conversation, bool, error) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
@@ -548,8 +549,27 @@ func TestImportOfAToolsFile(t *testing.T) {
 	if _, err := r.Purge(ctx, placed.Conversation); err != nil {
 		t.Fatal(err)
 	}
-	if out, err = r.Import(ctx, read(), transfer.ImportRequest{}); err != nil || count(out) != 2 {
+	if out, err = r.Import(ctx, read(), transfer.ImportRequest{}); err != nil || count(out) != 0 || out.Deleted != 1 {
+		t.Errorf("it was purged, and stays away: %+v, %v", out, err)
+	}
+	if out, err = r.Import(ctx, read(), transfer.ImportRequest{Again: true}); err != nil || count(out) != 2 {
 		t.Errorf("brought back: %+v, %v", out, err)
+	}
+	back := h.of("a").Conversation
+	if back != stamp.AgainID(placed.Conversation) {
+		t.Errorf("it comes back as %s", back)
+	}
+	if out, err = r.Import(ctx, read(), transfer.ImportRequest{}); err != nil || count(out) != 0 || out.Deleted != 0 {
+		t.Errorf("it is here again: %+v, %v", out, err)
+	}
+	if _, err := r.Purge(ctx, back); err != nil {
+		t.Fatal(err)
+	}
+	if out, err = r.Import(ctx, read(), transfer.ImportRequest{Again: true}); err != nil || count(out) != 2 {
+		t.Errorf("brought back once more: %+v, %v", out, err)
+	}
+	if o := h.of("a"); o.Conversation != stamp.AgainID(back) {
+		t.Errorf("it comes back as %s", o.Conversation)
 	}
 	if _, err := r.Trash(ctx, h.of("a").Conversation); err != nil {
 		t.Fatal(err)

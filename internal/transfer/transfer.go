@@ -116,7 +116,7 @@ const (
 // summaries of what is folded on the way; a bundle brings its own. Mask replaces what looks
 // like a key or a token before anything of it is stored. ByFolder gives each working folder
 // a project of its own, named after it, unless Project is set. Again brings back what was
-// purged here, but not what is in the trash; [Transfer.Import] always does.
+// purged, under an id that follows from the one that it had, but not what is in the trash and no bundle.
 type ImportRequest struct {
 	Format    string
 	Name      string

@@ -50,7 +50,6 @@ func findTool(ctx context.Context, t *Transfer, f *upload, q ImportRequest) (tra
 func importTool(ctx context.Context, im *importer, tool transcript.Tool, place transcript.Place) (ImportResult, error) {
 	out := im.out
 	q := im.q
-	q.Again = true
 	var trashed error
 	if q.AsCopy {
 		return out, scrollback.ParamErrorf("transfer.Import", "as_copy", i18n.OnlyBundleBringsIDs)

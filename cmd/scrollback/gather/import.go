@@ -22,8 +22,8 @@ type Import struct {
 	Flags
 	File, From, Project string
 	DryRun, Summarize   bool
+	Again               bool // brings back what was purged
 	Single              bool // what it asks for is only possible with a single file
-	Found               bool // the file was not named itself, but is in a folder that was
 }
 
 // IsPlace reports whether a file or folder is read as a place of tools, and not as one file
@@ -129,10 +129,8 @@ func (c *Import) collectOptions(p Program) (o collect.Options, err error) {
 	}
 	if o, err = c.Options(p, from, c.Project); err == nil && c.File != "" {
 		o.Path, err = absolutePath(c.File)
-		info, missing := os.Stat(c.File)
-		// a file that is named is meant, even if it was purged here
-		o.Import.Again = missing == nil && !info.IsDir() && !c.Found
 	}
+	o.Import.Again = c.Again
 	o.Import.Summarize = c.Summarize
 	return o, err
 }

@@ -89,7 +89,7 @@ type Access interface {
 
 	// DeleteProject removes what is stored of a project, if judge allows it; not_found if nothing
 	// is. An error of judge changes nothing and is returned as it is.
-	DeleteProject(ctx context.Context, name string, judge func(scrollback.Project) error) error
+	DeleteProject(ctx context.Context, name string, now int64, judge func(scrollback.Project) error) error
 
 	// ListProjects lists the projects that a conversation out of the trash names or that are
 	// stored, by name: with the number of those conversations but for sub-agents, Title,

@@ -565,8 +565,9 @@ func (f faultyAccess) PutProject(ctx context.Context, name string, now int64,
 }
 
 // DeleteProject implements [driver.Access].
-func (f faultyAccess) DeleteProject(ctx context.Context, name string, judge func(scrollback.Project) error) error {
-	return callFaultyError(f.of, "DeleteProject", func() error { return f.d.DeleteProject(ctx, name, judge) })
+func (f faultyAccess) DeleteProject(ctx context.Context, name string, now int64,
+	judge func(scrollback.Project) error) error {
+	return callFaultyError(f.of, "DeleteProject", func() error { return f.d.DeleteProject(ctx, name, now, judge) })
 }
 
 // PutOrigin implements [driver.Log].

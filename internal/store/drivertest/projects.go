@@ -133,7 +133,7 @@ func testStoredProjectRefused(w *projectsHarness) {
 			w.t.Fatalf("error %v, want edit's own", err)
 		}
 	}
-	if err := w.Access.DeleteProject(w.ctx, "p", func(scrollback.Project) error { return no }); err != no {
+	if err := w.Access.DeleteProject(w.ctx, "p", w.now, func(scrollback.Project) error { return no }); err != no {
 		w.t.Fatalf("error %v, want the judge's own", err)
 	}
 	w.wantSame("unchanged", before, w.readProject("p"))
@@ -143,12 +143,13 @@ func testStoredProjectRefused(w *projectsHarness) {
 // testDeletedProject: what was stored is gone, its conversations are not.
 func testDeletedProject(w *projectsHarness) {
 	c := w.addConversation(func(c *scrollback.Conversation) { c.Project = "p" })
-	w.wantCode(w.Access.DeleteProject(w.ctx, "p", func(scrollback.Project) error { return nil }), scrollback.NotFound)
+	err := w.Access.DeleteProject(w.ctx, "p", w.now, func(scrollback.Project) error { return nil })
+	w.wantCode(err, scrollback.NotFound)
 	put, err := w.Access.PutProject(w.ctx, "p", w.advanceClock(), storedProject)
 	w.wantOK(err)
 	before := w.readHead(c.ID)
 	w.wantOK(
-		w.Access.DeleteProject(w.ctx, "p", func(p scrollback.Project) error {
+		w.Access.DeleteProject(w.ctx, "p", w.now, func(p scrollback.Project) error {
 			w.wantSame("judged", put, p)
 			return nil
 		}),

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
@@ -29,6 +30,8 @@ type storeState struct {
 	Changes  []driver.Change
 	Origins  []scrollback.Origin
 	Aliases  []driver.Alias
+	Clocks   []stamp.Clock // of projects; by whom they are is each database's own
+	Stones   []stamp.Stone
 }
 
 // conversationState is all that can be read of one conversation.
@@ -45,6 +48,7 @@ type conversationState struct {
 	Refs     []scrollback.RefEntry
 	Sources  []driver.SourceVersion
 	Kept     []scrollback.Kept
+	Clocks   []stamp.Clock
 	Receipts []scrollback.Receipt
 	Thread   *threading.ThreadRow
 	Newest   *threading.RequestRow // of the thread
@@ -91,6 +95,16 @@ func readAll(t testing.TB, d *driver.Driver) storeState {
 		fail(err)
 		s.Aliases = append(s.Aliases, some...)
 	}
+	for _, p := range s.Projects {
+		clocks, err := readClocks(t, d, stamp.OfProject(p.Name))
+		fail(err)
+		s.Clocks = append(s.Clocks, clocks...)
+	}
+	s.Stones, err = d.Log.ListStones(ctx, "", maxPages)
+	fail(err)
+	for i := range s.Stones {
+		s.Stones[i].By = ""
+	}
 	for _, trash := range []bool{false, true} {
 		q := driver.ListQuery{Trash: trash, Limit: 5}
 		for range maxPages {
@@ -122,6 +136,15 @@ func WantEqual(t testing.TB, want, got *driver.Driver) {
 	wantSame(t, "all that can be read", a, b)
 }
 
+// readClocks returns the clocks of an owner, without their authors.
+func readClocks(t testing.TB, d *driver.Driver, owner string) ([]stamp.Clock, error) {
+	out, err := d.Log.ReadClocks(t.Context(), owner)
+	for i := range out {
+		out[i].By = ""
+	}
+	return out, err
+}
+
 func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th conversationState, err error) {
 	ctx := t.Context()
 	th.Listed = c
@@ -129,6 +152,9 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th c
 		return th, err
 	}
 	if th.Branch, err = d.Log.FindBranch(ctx, c.Branch); err != nil {
+		return th, err
+	}
+	if th.Clocks, err = readClocks(t, d, stamp.OfConversation(c.ID)); err != nil {
 		return th, err
 	}
 	turn, err := d.Turns.GetLast(ctx, c.ID)

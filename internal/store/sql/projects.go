@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 )
 
 var projectTable = table[scrollback.Project]{columns: []column[scrollback.Project]{
@@ -103,6 +104,9 @@ func (db access) PutProject(ctx context.Context, name string, now int64,
 		if err != nil {
 			return err
 		}
+		if err := w.stampProject(ctx, was, p, now); err != nil {
+			return err
+		}
 		return w.tx.Queue(ctx, `INSERT INTO projects `+projectTable.insertClause()+`
 			ON CONFLICT (name) DO UPDATE SET `+projectTable.upsertClause("name"), values...)
 	})
@@ -113,7 +117,8 @@ func (db access) PutProject(ctx context.Context, name string, now int64,
 }
 
 // DeleteProject implements [driver.Access].
-func (db access) DeleteProject(ctx context.Context, name string, judge func(scrollback.Project) error) error {
+func (db access) DeleteProject(ctx context.Context, name string, now int64,
+	judge func(scrollback.Project) error) error {
 	const op = "sqlstore.DeleteProject"
 	var refusal error
 	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
@@ -131,7 +136,33 @@ func (db access) DeleteProject(ctx context.Context, name string, judge func(scro
 		if refusal = judge(p); refusal != nil {
 			return refusal
 		}
+		p.Name = name
+		if err := w.stampProject(ctx, p, scrollback.Project{Name: name}, now); err != nil {
+			return err
+		}
 		return w.tx.Queue(ctx, `DELETE FROM projects WHERE name = $1`, name)
 	})
 	return cmp.Or(refusal, err)
+}
+
+// stampProject gives what has changed of a project a stamp; one that is not stored has version 0. What is set when a
+// project is stored for the first time is as old as the project.
+func (w *writeTx) stampProject(ctx context.Context, was, is scrollback.Project, now int64) error {
+	owner := stamp.OfProject(is.Name)
+	changed, err := stamp.ProjectChanges(was, is)
+	if err != nil {
+		return err
+	}
+	if was.Version == 0 && is.Version != 0 {
+		deleted := ""
+		err := QueryRow(ctx, w.tx, scanInto(&deleted), `SELECT value FROM clocks WHERE owner = $1 AND field = $2`, owner,
+			stamp.FieldDeleted)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return w.stampChanges(ctx, owner, was.CreatedAt, now, stamp.AddDeleted(changed, was, is))
 }

@@ -153,6 +153,9 @@ func (b *bundleImport) beginConversation(ctx context.Context, c bundle.Conversat
 	if b.at.Comparison, err = b.Store.Move.BeginComparison(ctx, c.ID); err != nil {
 		return err
 	}
+	if err := b.checkStone(ctx, c); err != nil {
+		return err
+	}
 	foreign := func(id scrollback.ConversationID) bool { return !slices.Contains(b.at.Ancestors, id) }
 	switch {
 	case b.at.Known && !b.View.Caller().SeesProject(b.at.Project): // also one that was purged and has heirs
@@ -171,6 +174,23 @@ func (b *bundleImport) beginConversation(ctx context.Context, c bundle.Conversat
 			c.ID, asCopy)
 	}
 	return nil
+}
+
+// checkStone is conflict if a conversation that a bundle would show was purged. What others inherit of one may come.
+func (b *bundleImport) checkStone(ctx context.Context, c bundle.Conversation) error {
+	if c.Inherited || b.copy != nil {
+		return nil
+	}
+	s, err := b.Store.ReadStone(ctx, c.ID)
+	switch {
+	case scrollback.CodeOf(err) == scrollback.NotFound:
+		return nil
+	case err != nil:
+		return err
+	case !b.View.Caller().SeesProject(s.Project):
+		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", i18n.ConversationInForeignProject, c.ID, asCopy)
+	}
+	return scrollback.Errorf(scrollback.Conflict, "transfer.Import", i18n.ConversationWasPurged, c.ID)
 }
 
 // asCopy says what to do about a conflict.
@@ -359,12 +379,7 @@ func (b *bundleImport) writeDerived(ctx context.Context) error {
 	a.final.Left = a.conv.Draft
 	a.final.Conversation.PinnedSeqs = b.pinsOnPath(a.conv.PinnedSeqs, a.conv.Branch)
 	if a.isVisible() {
-		kept := b.pinsOnPath(a.PinnedSeqs, a.Conversation.Branch)
-		a.final.Edit = func(c *scrollback.Conversation) {
-			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs),
-				func(pin int64) bool { return !slices.Contains(kept, pin) })
-			c.RepeatEnvironment()
-		}
+		a.final.Edit = (*scrollback.Conversation).RepeatEnvironment
 	}
 	return b.Store.Move.AdoptHistory(ctx, a.final, a.last...)
 }

@@ -141,7 +141,8 @@ func (db *database) checkNoStone(op string, id scrollback.ConversationID) error 
 }
 
 // editConversation lets an editor change a conversation's own fields, and gives what it has changed a stamp.
-func (db *database) editConversation(th *storedConversation, now int64, edit func(*scrollback.Conversation) error) error {
+func (db *database) editConversation(th *storedConversation, now int64,
+	edit func(*scrollback.Conversation) error) error {
 	edited := deepCopy(th.Conversation)
 	if err := edit(&edited); err != nil {
 		return err
@@ -244,4 +245,17 @@ func (db *database) showPins(th *storedConversation) {
 		th.PinnedSeqs = append(th.PinnedSeqs, m.Seq)
 	}
 	slices.Sort(th.PinnedSeqs)
+}
+
+// stampProject gives what has changed of a project a stamp; one that is not stored has version 0.
+func (db *database) stampProject(was, is scrollback.Project, now int64) {
+	owner := stamp.OfProject(is.Name)
+	changed, err := stamp.ProjectChanges(was, is)
+	if err != nil {
+		panic(err) // it came as JSON
+	}
+	if _, known := db.clocks[owner][stamp.FieldDeleted]; was.Version == 0 && is.Version != 0 && !known {
+		return
+	}
+	db.stampChanges(owner, was.CreatedAt, now, stamp.AddDeleted(changed, was, is))
 }

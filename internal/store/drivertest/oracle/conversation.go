@@ -206,12 +206,14 @@ func (db access) PutProject(ctx context.Context, name string, now int64,
 	p.Version = was.Version + 1
 	p.CreatedAt = cmp.Or(was.CreatedAt, now)
 	p.UpdatedAt = now
+	db.stampProject(was, p, now)
 	db.projects[name] = deepCopy(p)
 	return p, nil
 }
 
 // DeleteProject implements [driver.Access].
-func (db access) DeleteProject(ctx context.Context, name string, judge func(scrollback.Project) error) error {
+func (db access) DeleteProject(ctx context.Context, name string, now int64,
+	judge func(scrollback.Project) error) error {
 	const op = "oracle.DeleteProject"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
@@ -225,6 +227,7 @@ func (db access) DeleteProject(ctx context.Context, name string, judge func(scro
 	if err := judge(deepCopy(p)); err != nil {
 		return err
 	}
+	db.stampProject(p, scrollback.Project{Name: name}, now)
 	delete(db.projects, name)
 	return nil
 }

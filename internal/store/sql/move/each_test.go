@@ -48,7 +48,7 @@ func TestEachChange(t *testing.T) {
 					return err
 				},
 				"delete": func(ctx context.Context) error {
-					return d.Access.DeleteProject(ctx, "odd", func(scrollback.Project) error { return nil })
+					return d.Access.DeleteProject(ctx, "odd", 9, func(scrollback.Project) error { return nil })
 				},
 				"use": func(ctx context.Context) error { return d.Access.UseKey(ctx, "key", 1<<40, 1) },
 				"teach": func(ctx context.Context) error {

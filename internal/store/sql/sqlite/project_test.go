@@ -28,7 +28,7 @@ func TestBrokenProject(t *testing.T) {
 	if _, err := db.Access.ReadProject(ctx, "p"); scrollback.CodeOf(err) != scrollback.Internal {
 		t.Errorf("read as %v", err)
 	}
-	if err := db.Access.DeleteProject(ctx, "p", func(scrollback.Project) error { return nil }); err != nil {
+	if err := db.Access.DeleteProject(ctx, "p", 9, func(scrollback.Project) error { return nil }); err != nil {
 		t.Errorf("deleted: %v", err)
 	}
 	if p, err := db.Access.ReadProject(ctx, "p"); err != nil || p.Version != 0 {
