@@ -522,11 +522,14 @@ func (m *merger) mergeFields(here, arrived map[string]Field, into *map[string]Fi
 		if f.IsUnset() {
 			continue
 		}
+		as := name
 		if pinned, ok := strings.CutPrefix(name, stamp.PinFields); ok && of.Project == "" {
-			if _, _, ok := m.find(scrollback.MessageID(pinned)); !ok {
+			at, _, ok := m.find(scrollback.MessageID(pinned))
+			if !ok {
 				m.wait(of.Conversation, name, scrollback.MessageID(pinned))
 				continue
 			}
+			as = stamp.PinField(at.ID) // under the id that it has here
 		}
 		if isAhead(f.Stamp, m.now) {
 			late := of
@@ -535,7 +538,6 @@ func (m *merger) mergeFields(here, arrived map[string]Field, into *map[string]Fi
 			m.refuse(late)
 			continue
 		}
-		as := m.heldName(name, here, *into)
 		if other, ok := here[as]; ok && !isAhead(other.Stamp, m.now) && f.Compare(name, other) <= 0 {
 			continue
 		}
@@ -544,22 +546,6 @@ func (m *merger) mergeFields(here, arrived map[string]Field, into *map[string]Fi
 		}
 		set(into, as, f)
 	}
-}
-
-// heldName is the name under which a field is held: a pin may be on another id of its message.
-func (m *merger) heldName(name string, here, into map[string]Field) string {
-	of := fieldKey(name, m.key)
-	if of == name {
-		return name
-	}
-	for _, fields := range []map[string]Field{here, into} {
-		for other := range fields {
-			if other != name && fieldKey(other, m.key) == of {
-				return other
-			}
-		}
-	}
-	return name
 }
 
 func (m *merger) mergeSegments(here, c, into *Conversation, gone bool) {

@@ -261,6 +261,12 @@ func (s *Memory) describe(rules Rules) string {
 			continue
 		}
 		add("%s %d %s %s %v", id, r.CreatedAt, r.Environment, r.AgentOf, s.stones[id])
+		if s.isGone(id) {
+			for _, m := range c.messages {
+				add("%s remains %s %x %d %s", id, m.Key(), m.Hash[:4], m.Seq, s.key(m.Prev))
+			}
+			continue
+		}
 		if r.Parent != nil {
 			add("%s parent %s %s", id, r.Parent.Conversation, s.key(r.Parent.Message))
 		}
@@ -300,7 +306,7 @@ func (s *Memory) describe(rules Rules) string {
 		}
 	}
 	for id, m := range s.messages {
-		if id != m.Key() {
+		if id != m.Key() && !s.isGone(m.of) {
 			add("alias %s %s", id, m.Key())
 		}
 	}
