@@ -22,6 +22,7 @@ func Merge(held Held, arrived Set, now int64) Result {
 		stones:  map[scrollback.ConversationID]bool{},
 		coming:  map[scrollback.MessageID]comingMessage{},
 		names:   map[scrollback.MessageID]scrollback.MessageID{},
+		sources: map[scrollback.MessageID]scrollback.MessageID{},
 		taken:   map[scrollback.MessageID]takenMessage{},
 		byKey:   map[conversationKey]scrollback.MessageID{},
 		changes: map[scrollback.ConversationID]*Conversation{},
@@ -54,6 +55,7 @@ type merger struct {
 	stones  map[scrollback.ConversationID]bool // that were looked for: held or arrived
 	coming  map[scrollback.MessageID]comingMessage
 	names   map[scrollback.MessageID]scrollback.MessageID // keys of messages by other ids, as what arrived says
+	sources map[scrollback.MessageID]scrollback.MessageID // ids of messages that arrived, by their keys
 	taken   map[scrollback.MessageID]takenMessage         // by their ids, and by others of theirs
 	byKey   map[conversationKey]scrollback.MessageID
 	changes map[scrollback.ConversationID]*Conversation
@@ -221,6 +223,7 @@ func (m *merger) mergeMessages(conversations []Conversation) {
 			m.coming[message.ID] = comingMessage{of: c.ID, m: message}
 			if message.Source != "" {
 				m.names[message.ID] = message.Source
+				m.sources[message.Source] = message.ID
 			}
 		}
 		for _, a := range c.Aliases {
@@ -259,6 +262,10 @@ func (m *merger) takePath(id scrollback.MessageID) {
 	var path []scrollback.MessageID
 	for {
 		coming, ok := m.coming[id]
+		if !ok {
+			id = m.sources[cmp.Or(m.names[id], id)]
+			coming, ok = m.coming[id]
+		}
 		if !ok || coming.judged {
 			break
 		}

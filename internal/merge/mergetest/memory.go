@@ -158,6 +158,9 @@ func (s *Memory) Unknown(name string) json.RawMessage { return s.unknown[name] }
 
 // key is the key of a message by any of its ids.
 func (s *Memory) key(id scrollback.MessageID) scrollback.MessageID {
+	if id == "" {
+		return ""
+	}
 	if m := s.messages[id]; m != nil {
 		return m.Key()
 	}
@@ -636,6 +639,7 @@ func (s *Memory) Records(_ context.Context, wanted []merge.Wanted) (out merge.Se
 				}
 			}
 		}
+		into.NameByKeys(s.key)
 		out.Conversations = append(out.Conversations, into)
 	}
 	return out, nil
@@ -670,5 +674,6 @@ func (s *Memory) Export(id scrollback.ConversationID) merge.Conversation {
 	for _, m := range c.messages {
 		out.Messages = append(out.Messages, m.Message)
 	}
+	out.NameByKeys(s.key)
 	return out
 }
