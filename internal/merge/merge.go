@@ -40,6 +40,7 @@ func Merge(held Held, arrived Set, now int64) Result {
 			set(&m.out.Change.Unknown, name, value)
 		}
 	}
+	m.dropUnused()
 	for _, id := range m.order {
 		if c := m.changes[id]; !c.isEmpty() {
 			m.out.Change.Conversations = append(m.out.Change.Conversations, *c)
@@ -244,6 +245,55 @@ func (m *merger) mergeMessages(conversations []Conversation) {
 			}
 		}
 	}
+}
+
+// dropUnused leaves of purged conversations out what was taken for the path of a message that did not fit after all.
+func (m *merger) dropUnused() {
+	used := map[scrollback.MessageID]bool{}
+	mark := func(id scrollback.MessageID) {
+		for {
+			t, ok := m.taken[id]
+			if !ok || t.held || used[t.m.ID] || !m.isGone(t.of) {
+				return
+			}
+			used[t.m.ID] = true
+			id = t.m.Prev
+		}
+	}
+	for _, id := range m.order {
+		c := m.changes[id]
+		if m.isGone(id) {
+			continue
+		}
+		for _, message := range c.Messages {
+			mark(message.Prev)
+		}
+		if c.Parent != nil {
+			mark(m.keyOrID(c.Parent.Message))
+		}
+	}
+	isUnused := func(id scrollback.MessageID) bool {
+		t, ok := m.taken[m.keyOrID(id)]
+		return ok && !t.held && m.isGone(t.of) && !used[t.m.ID]
+	}
+	for _, c := range m.changes {
+		c.Messages = slices.DeleteFunc(c.Messages, func(o Message) bool { return isUnused(o.ID) })
+		c.Aliases = slices.DeleteFunc(c.Aliases, func(o Alias) bool { return isUnused(o.Of) })
+		c.Segments = slices.DeleteFunc(c.Segments, func(o Segment) bool {
+			return isUnused(o.First) || isUnused(o.Last) || isUnused(o.SummaryOf)
+		})
+		c.Receipts = slices.DeleteFunc(c.Receipts, func(o Receipt) bool { return isUnused(o.First) || isUnused(o.Last) })
+		c.Kept = slices.DeleteFunc(c.Kept, func(o Kept) bool { return isUnused(o.Message) })
+		c.Branches = slices.DeleteFunc(c.Branches, func(o Branch) bool { return isUnused(o.Leaves) })
+	}
+}
+
+// keyOrID is an id by which a message that is to be written is known, for any id of it.
+func (m *merger) keyOrID(id scrollback.MessageID) scrollback.MessageID {
+	if _, ok := m.taken[id]; ok {
+		return id
+	}
+	return cmp.Or(m.names[id], id)
 }
 
 // isSound reports whether a message can be one, by itself.
