@@ -135,6 +135,9 @@ type Branch struct {
 	Sum          Weight         `json:"-"` // of everything on the path up to HeadSeq
 	View         View           `json:"-"`
 	ViewVersion  int64          `json:"-"` // grows with each change of View
+	// Elsewhere says that another writes it: another store, or the tool whose file it was read from. What is said
+	// here behind it begins a branch of its own. No copy of the conversation takes it along.
+	Elsewhere bool `json:"-"`
 }
 
 // LiveWeight returns the weight of the messages on the path that are not folded.
@@ -150,6 +153,9 @@ type BranchEntry struct {
 	UpdatedAt int64    `json:"updated_at"`
 	Current   bool     `json:"current"`
 	Without   []int64  `json:"without,omitempty"` // see [View]
+	// Joined are the branches that it goes on from at their ends, where nothing else does: each has one writer, and
+	// people see them as one with it. AtSeq, Parent and Messages are those of all.
+	Joined []BranchID `json:"joined,omitempty"`
 }
 
 // View is what a branch's window shows instead of its oldest messages: those up

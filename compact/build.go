@@ -2,9 +2,11 @@ package compact
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
+	"github.com/scrollback-ai/scrollback/internal/ids"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -113,8 +115,10 @@ func (j *foldJob) hideRun(b *builtFold, run []scrollback.Message) error {
 	b.view.Head = j.Window.Live[len(j.Window.Live)-1].Seq
 	stay, tell := splitShown(j.Input, j.cut)
 	var drafts []leafDraft
-	for _, ms := range splitRun(run) {
-		drafts = append(drafts, leafDraft{Segment: j.startLeaf(ms), ms: ms,
+	runs := splitRun(run)
+	for i, ms := range runs {
+		byModel := i == len(runs)-1 && j.summary != nil && j.summary.by != scrollback.SummaryExtractive
+		drafts = append(drafts, leafDraft{Segment: j.startLeaf(ms, byModel), ms: ms,
 			tell: append(tell, j.withoutLeftOut(dropShown(ms, stay))...)})
 		tell = nil
 	}
@@ -131,10 +135,9 @@ func (j *foldJob) hideRun(b *builtFold, run []scrollback.Message) error {
 			return d.err
 		}
 		j.describeSegment(&d.Segment, d.lines, summary.CollectWork(j.withoutLeftOut(d.ms)))
-		b.leaves = append(b.leaves, d.Segment)
 	}
 	if j.summary != nil {
-		last := &b.leaves[len(b.leaves)-1]
+		last := &drafts[len(drafts)-1]
 		last.Summary = j.summary.text
 		last.SummaryBy = j.summary.by
 		last.PromptVersion = promptVersion
@@ -144,6 +147,15 @@ func (j *foldJob) hideRun(b *builtFold, run []scrollback.Message) error {
 		if v := j.Branch.View.Summary; v != nil {
 			last.SummaryOf = min(last.SummaryOf, v.FirstSeq)
 		}
+	}
+	if err := j.nameDrafts(drafts); err != nil {
+		return err
+	}
+	for _, d := range drafts {
+		b.leaves = append(b.leaves, d.Segment)
+	}
+	if j.summary != nil {
+		last := b.leaves[len(b.leaves)-1]
 		b.view.Summary = &scrollback.ViewSummary{Segment: last.ID, FirstSeq: last.SummaryOf, LastSeq: last.LastSeq,
 			Tokens: int64(j.Count(marks.EscapeText(last.Summary))), Without: j.Window.Without}
 	}
@@ -190,15 +202,23 @@ type leafDraft struct {
 	err      error
 }
 
-// startLeaf begins the segment of some messages.
-func (j *foldJob) startLeaf(ms []scrollback.Message) scrollback.Segment {
+// startLeaf begins the segment of some messages. Where their ids follow from their source, so does that of the segment,
+// unless a model says what is in it: it has none before it is described.
+func (j *foldJob) startLeaf(ms []scrollback.Message, byModel bool) scrollback.Segment {
 	first := ms[0]
 	last := ms[len(ms)-1]
 	s := scrollback.Segment{
-		ID: j.newID(), Conversation: first.ConversationID, Branch: first.Branch,
+		Conversation: first.ConversationID, Branch: first.Branch,
 		FirstSeq: first.Seq, LastSeq: last.Seq, Messages: len(ms), SummaryOf: first.Seq,
 		SummaryBy: scrollback.SummaryExtractive, From: first.CreatedAt, To: last.CreatedAt,
 		Renderer: j.Renderer, CreatedAt: j.Now,
+	}
+	isOther := func(m scrollback.Message) bool { return !ids.IsDerived(m.ID) }
+	if byModel || slices.ContainsFunc(ms, isOther) {
+		s.ID = j.newID()
+	} else {
+		s.ID = ids.Unnamed
+		s.CreatedAt = last.CreatedAt
 	}
 	for i := range ms {
 		s.TokensBefore += ms[i].Weight.Tokens
@@ -208,11 +228,40 @@ func (j *foldJob) startLeaf(ms []scrollback.Message) scrollback.Segment {
 	return s
 }
 
+// nameDrafts gives the leaves their ids that follow from what they say, and measures their files, which have them.
+func (j *foldJob) nameDrafts(drafts []leafDraft) error {
+	runParallel(len(drafts), func(i int) {
+		if d := &drafts[i]; j.nameSegment(&d.Segment) {
+			d.Bytes, d.SHA256, d.err = j.Memory.measureLeaf(d.Segment, d.ms, j.Measure)
+		}
+	})
+	for _, d := range drafts {
+		if d.err != nil {
+			return d.err
+		}
+	}
+	return nil
+}
+
+// nameSegment gives a segment that has none its id, which is in its placeholder too, and reports whether it did.
+func (j *foldJob) nameSegment(s *scrollback.Segment) bool {
+	if s.ID != ids.Unnamed {
+		return false
+	}
+	s.ID = ids.Segment(*s)
+	s.Placeholder = strings.Replace(s.Placeholder, string(scrollback.HistoryRef(ids.Unnamed)),
+		string(scrollback.HistoryRef(s.ID)), 1)
+	s.TokensAfter = int64(j.Count(s.Placeholder))
+	return true
+}
+
 // sealSegment adds to a segment the hash of its messages, and the size and hash of its file.
 func sealSegment(in *Input, s *scrollback.Segment, ms []scrollback.Message) (err error) {
 	if s.Hash, err = in.Memory.hashMessages(ms); err != nil {
 		return scrollback.Wrap(scrollback.Internal, "compact.Run", err)
 	}
-	s.Bytes, s.SHA256, err = in.Memory.measureLeaf(*s, ms, in.Measure)
+	if s.ID != ids.Unnamed { // which would be in its file
+		s.Bytes, s.SHA256, err = in.Memory.measureLeaf(*s, ms, in.Measure)
+	}
 	return err
 }

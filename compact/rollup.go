@@ -5,6 +5,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
+	"github.com/scrollback-ai/scrollback/internal/ids"
 )
 
 // isCrowded reports whether placeholders must be joined: there are too many, or they take
@@ -174,9 +175,16 @@ func (j *foldJob) makeParent(segs, children []scrollback.Segment) (scrollback.Se
 	first := segs[0]
 	last := segs[len(segs)-1]
 	s := scrollback.Segment{
-		ID: j.newID(), Conversation: last.Conversation, Branch: last.Branch,
+		Conversation: last.Conversation, Branch: last.Branch,
 		FirstSeq: first.FirstSeq, LastSeq: last.LastSeq, SummaryOf: first.FirstSeq,
 		SummaryBy: scrollback.SummaryExtractive, From: first.From, To: last.To, Renderer: j.Renderer, CreatedAt: j.Now,
+	}
+	isOther := func(c scrollback.Segment) bool { return !ids.IsDerived(c.ID) }
+	if slices.ContainsFunc(segs, isOther) || slices.ContainsFunc(children, isOther) {
+		s.ID = j.newID()
+	} else {
+		s.ID = ids.Unnamed
+		s.CreatedAt = last.CreatedAt
 	}
 	var lines []extractLine
 	var done summary.Work
@@ -197,6 +205,7 @@ func (j *foldJob) makeParent(segs, children []scrollback.Segment) (scrollback.Se
 	s.Hash = scrollback.HashChildren(hashes)
 	j.describeSegment(&s, lowerAlike(sortBest(dropAlike(lines)),
 		func(score float64) float64 { return score - standingLead }), &done)
+	j.nameSegment(&s)
 	var err error
 	s.Bytes, s.SHA256, err = j.MeasureTable(s, children)
 	return s, err

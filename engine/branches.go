@@ -24,12 +24,62 @@ type Branches struct{ v *View }
 // Branches lists branches, and continues from any point of them.
 func (v *View) Branches() Branches { return Branches{v} }
 
-// List returns the branches of a conversation, oldest first.
+// List returns the branches of a conversation, oldest first. One that goes on from the end of another, where there is
+// no choice, is one with it.
 func (b Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scrollback.BranchEntry, error) {
 	if err := b.v.door.checkAccess(ctx, id, scrollback.AccessRead); err != nil {
 		return nil, err
 	}
-	return b.v.e.store.Branches.List(ctx, id)
+	all, err := b.v.e.store.Branches.List(ctx, id)
+	return joinContinued(all), err
+}
+
+// joinContinued makes one entry of branches that go on from each other's ends, unless that end is the head of the
+// conversation or others go on from it too.
+func joinContinued(all []scrollback.BranchEntry) []scrollback.BranchEntry {
+	type end struct {
+		of  scrollback.BranchID
+		seq int64
+	}
+	places := map[scrollback.BranchID]int{}
+	going := map[end]int{} // how many branches go on from there
+	for i, b := range all {
+		places[b.ID] = i
+		going[end{b.Parent, b.AtSeq}]++
+	}
+	shown := map[scrollback.BranchID]scrollback.BranchID{} // as which others are shown that go on
+	before := map[scrollback.BranchID]int{}
+	for _, b := range all {
+		i, ok := places[b.Parent]
+		if p := b.Parent; ok && b.Messages > 0 && b.AtSeq == all[i].HeadSeq && all[i].Messages > 0 &&
+			!all[i].Current && going[end{p, b.AtSeq}] == 1 {
+			shown[p] = b.ID
+			before[b.ID] = i
+		}
+	}
+	if len(shown) == 0 {
+		return all
+	}
+	out := make([]scrollback.BranchEntry, 0, len(all)-len(shown))
+	last := map[scrollback.BranchID]scrollback.BranchID{}
+	for _, b := range all {
+		if shown[b.ID] != "" {
+			continue
+		}
+		for i, ok := before[b.ID]; ok; i, ok = before[all[i].ID] {
+			was := all[i]
+			b.Joined = append(b.Joined, was.ID)
+			b.Parent = was.Parent
+			b.AtSeq = was.AtSeq
+			b.Messages += was.Messages
+			last[was.ID] = b.ID
+		}
+		out = append(out, b)
+	}
+	for i, b := range out {
+		out[i].Parent = cmp.Or(last[b.Parent], b.Parent)
+	}
+	return out
 }
 
 // Rewind makes a point the head of the conversation: what follows it stays on its

@@ -23,6 +23,15 @@ func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrol
 	return b.v.door.openHead(ctx, id, need)
 }
 
+// IsHidden reports whether a conversation that the caller does not see has an id.
+func (b Bulk) IsHidden(ctx context.Context, id scrollback.ConversationID) (bool, error) {
+	project, err := b.v.e.store.FindProject(ctx, id)
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		return false, nil
+	}
+	return err == nil && !b.v.door.caller.SeesProject(project), err
+}
+
 // ResolveProject returns where a conversation goes that names a project, or none: not_found for one
 // that is not the caller's.
 func (b Bulk) ResolveProject(name string) (string, error) { return b.v.door.resolveProject(name) }

@@ -125,7 +125,7 @@ func (t Turns) Context(ctx context.Context, id scrollback.ConversationID, turn s
 	if err != nil {
 		return TurnContext{}, err
 	}
-	found, err := t.v.e.findTurn(ctx, id, turn)
+	found, err := t.v.e.findTurn(ctx, head.ID, turn)
 	if err != nil {
 		return TurnContext{}, err
 	}

@@ -181,7 +181,7 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	return v.e.store.PatchConversation(ctx, id, ifVersion, func(c *scrollback.Conversation) error {
+	return v.e.store.PatchConversation(ctx, head.ID, ifVersion, func(c *scrollback.Conversation) error {
 		was := *c
 		if err := edit(c); err != nil {
 			return err

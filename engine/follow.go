@@ -117,13 +117,13 @@ func (t Turns) Page(ctx context.Context, id scrollback.ConversationID,
 	if err != nil {
 		return page, err
 	}
-	newest, err := t.newestTurn(ctx, id) // before the messages: what it stores meanwhile is among them
+	newest, err := t.newestTurn(ctx, head.ID) // before the messages: what it stores meanwhile is among them
 	if err != nil {
 		return page, err
 	}
 	q.Branch = b.ID
 	page.Without = b.View.Without
-	ms, next, err := t.v.e.store.ReadPage(ctx, id, q)
+	ms, next, err := t.v.e.store.ReadPage(ctx, head.ID, q)
 	if err != nil {
 		return page, err
 	}

@@ -38,14 +38,15 @@ func (v *View) Limits() intake.MessageLimits { return v.e.intake.Limits }
 // Upload stores an attachment for a conversation, whose messages may then name it.
 func (v *View) Upload(ctx context.Context, id scrollback.ConversationID, r io.Reader,
 	name string) (scrollback.Artifact, error) {
-	if _, err := v.door.openHead(ctx, id, scrollback.AccessWrite); err != nil {
+	head, err := v.door.openHead(ctx, id, scrollback.AccessWrite)
+	if err != nil {
 		return scrollback.Artifact{}, err
 	}
 	a, err := v.e.intake.StoreArtifact(ctx, r, name)
 	if err != nil {
 		return a, err
 	}
-	return a, v.e.store.Refs.PutArtifact(ctx, a, id)
+	return a, v.e.store.Refs.PutArtifact(ctx, a, head.ID)
 }
 
 // Usage returns what the models' calls have cost.
@@ -55,9 +56,11 @@ func (v *View) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 		return nil, err
 	}
 	if q.Conversation != "" {
-		if _, err := v.door.openHead(ctx, q.Conversation, scrollback.AccessRead); err != nil {
+		head, err := v.door.openHead(ctx, q.Conversation, scrollback.AccessRead)
+		if err != nil {
 			return nil, err
 		}
+		q.Conversation = head.ID
 	}
 	return v.e.store.Books.SumUsage(ctx, q)
 }

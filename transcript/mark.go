@@ -34,16 +34,32 @@ func WithoutMark(meta json.RawMessage) json.RawMessage {
 // ImportMark returns the meta of a message that an entry brings: the file's own, and under
 // "source" the file's id of it and a hash that [MarkOf] finds again.
 func ImportMark(entry Entry) (json.RawMessage, error) {
-	m := entry.Message
-	body, err := markedText(m)
+	said, err := HashSaid(entry)
 	if err != nil {
-		return nil, scrollback.Wrap(scrollback.Invalid, "transcript.Mark", err)
+		return nil, err
+	}
+	return MarkSaid(entry, said)
+}
+
+// HashSaid returns a hash of what an entry says: its role, name, parts, model and time, and the bytes of its
+// attachments.
+func HashSaid(entry Entry) (said [sha256.Size]byte, err error) {
+	body, err := markedText(entry.Message)
+	if err != nil {
+		return said, scrollback.Wrap(scrollback.Invalid, "transcript.Mark", err)
 	}
 	h := sha256.New()
 	h.Write(body)
 	for _, i := range slices.Sorted(maps.Keys(entry.Bytes)) {
 		h.Write(entry.Bytes[i])
 	}
+	h.Sum(said[:0])
+	return said, nil
+}
+
+// MarkSaid is [ImportMark] of an entry whose hash is known.
+func MarkSaid(entry Entry, said [sha256.Size]byte) (json.RawMessage, error) {
+	m := entry.Message
 	meta := map[string]json.RawMessage{}
 	if len(m.Meta) > 0 && json.Unmarshal(m.Meta, &meta) != nil {
 		meta = map[string]json.RawMessage{"value": m.Meta}
@@ -51,7 +67,7 @@ func ImportMark(entry Entry) (json.RawMessage, error) {
 	source, err := json.Marshal(struct {
 		ID   scrollback.MessageID `json:"id,omitempty"`
 		Hash string               `json:"hash"`
-	}{m.ID, hex.EncodeToString(h.Sum(nil)[:12])})
+	}{m.ID, hex.EncodeToString(said[:12])})
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, "transcript.Mark", err)
 	}

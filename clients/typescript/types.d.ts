@@ -79,6 +79,11 @@ export interface BranchEntry {
     /** Its newest message. */
     head_seq: number;
     id: string;
+    /**
+     * The branches that it goes on from at their ends, nearest first, where nothing else goes on from there:
+     * they are one with it, and no entries of their own.
+     */
+    joined?: string[];
     /** How many messages its path has. */
     messages: number;
     /** The branch it begins on; missing for the first. */

@@ -53,7 +53,7 @@ type Checked struct {
 
 // Problem is one thing that is wrong. Kind is one of damage, orphan, index, seq,
 // sum, head, path, view, hash, file, rollup, artifact, usage; of a note lease,
-// artifact, object, purge, hash, index or vectors. Where names the thing, such as "message <id>".
+// artifact, object, purge, hash, index, vectors or branch. Where names the thing, such as "message <id>".
 type Problem struct {
 	Kind     string `json:"kind"`
 	Where    string `json:"where"`
@@ -72,7 +72,8 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
-	d := &checkRun{store: s, archive: a, progress: progress, gone: map[scrollback.ConversationID]bool{}}
+	d := &checkRun{store: s, archive: a, progress: progress, gone: map[scrollback.ConversationID]bool{},
+		begins: map[leftAt][]scrollback.Message{}}
 	d.out.Problems = []Problem{}
 	next, stop := iter.Pull2(a.Artifacts(ctx))
 	defer stop()
@@ -109,7 +110,7 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 	return d.out, nil
 }
 
-// checkRun is a check under way. It remembers only the current conversation and branch.
+// checkRun is a check under way. It remembers only the current conversation and branch, and how the others of it begin.
 type checkRun struct {
 	store    *store.Store
 	archive  *archive.Archive
@@ -126,6 +127,9 @@ type checkRun struct {
 	at   *scrollback.Branch
 	seq  int64             // the last one seen on the branch
 	sum  scrollback.Weight // up to there
+
+	begins map[leftAt][]scrollback.Message // imported ones of the conversation, that begin branches
+	masked int                             // how many of them are the same but for masks
 }
 
 func (d *checkRun) addProblem(kind, where, detail string, args ...any) {
@@ -203,6 +207,7 @@ func (d *checkRun) endConversation() {
 		d.addProblem("head", "conversation "+string(d.conv.ID), "its current branch, %s, is missing", d.conv.Branch)
 		addOnce(&d.out.work.heads, d.conv.ID)
 	}
+	d.endMasked()
 	d.conv = nil
 }
 
@@ -310,6 +315,9 @@ func (d *checkRun) checkMessage(ctx context.Context, m scrollback.Message) error
 		} else if err != nil && ctx.Err() != nil {
 			return err
 		}
+	}
+	if err := d.noteMasked(ctx, m); err != nil {
+		return err
 	}
 	if d.out.Checked.Messages++; d.out.Checked.Messages%256 == 0 || d.out.Checked.Messages == d.total {
 		d.progress("messages", d.out.Checked.Messages, d.total)

@@ -24,7 +24,7 @@ var layers = []string{
 	"internal/archive compact internal/title bundle internal/websearch",
 	"internal/store model",
 	"transcript internal/workspace internal/thoughts internal/merge window token",
-	"internal/kept internal/stamp internal/clients internal/install clients",
+	"internal/kept internal/stamp internal/ids internal/clients internal/install clients",
 	"internal/wire .",
 	"internal",
 }

@@ -11,6 +11,9 @@ var (
 	_ = note("doctor-have-their-vectors",
 		"%d have their vectors by %s; a running server makes the rest",
 		"%d 条已有 %s 的向量；其余的由运行中的服务器生成")
+	_ = note("doctor-branches-say-the-same-masked",
+		"%d of its branches say what others say, with secrets masked: it was imported with masks and without",
+		"它有 %d 个分支与别的分支说的相同，只是遮盖了密钥：它既遮盖着导入过，也原样导入过")
 	_ = note("doctor-its-purge-was-interrupted",
 		"its purge was interrupted",
 		"它的清除被中断")

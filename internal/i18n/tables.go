@@ -109,6 +109,7 @@ var (
 	_ = label("doctor-kind/file", "file", "文件")
 	_ = label("doctor-kind/rollup", "rollup", "合并")
 	_ = label("doctor-kind/lease", "lease", "占用")
+	_ = label("doctor-kind/branch", "branch", "分支")
 	_ = label("doctor-where/conversation", "conversation", "对话")
 	_ = label("doctor-where/branch", "branch", "分支")
 	_ = label("doctor-where/message", "message", "消息")

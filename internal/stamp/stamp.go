@@ -89,8 +89,8 @@ func AgainID(id scrollback.ConversationID) scrollback.ConversationID {
 	return scrollback.ConversationID(uuid.NewSHA1(uuid.NameSpaceOID, []byte("again\x00"+id)).String())
 }
 
-// TitleRank returns how much a title counts by who gave it: a person's more than a tool's, that more than a model's, and
-// that more than one made from a prompt. Only of one rank does the stamp decide.
+// TitleRank returns how much a title counts by who gave it: a person's more than a tool's, that more than a model's,
+// and that more than one made from a prompt. Only of one rank does the stamp decide.
 func TitleRank(by scrollback.TitleState, title string) int {
 	switch {
 	case title == "":

@@ -6,17 +6,18 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/ids"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
 // List lists the branches of a conversation that have messages of their own,
 // and the current one, oldest first.
 func (p Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scrollback.BranchEntry, error) {
-	h, err := p.s.d.Log.ReadHead(ctx, id)
+	h, err := p.s.ReadHead(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.s.d.Log.ListBranches(ctx, id)
+	all, err := p.s.d.Log.ListBranches(ctx, h.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (p Branches) Find(ctx context.Context, h Head, id scrollback.BranchID) (scr
 	if id == "" || id == h.Branch.ID {
 		return h.Branch, nil
 	}
-	b, err := p.s.d.Log.FindBranch(ctx, id)
+	b, err := readNow(ctx, p.s, AliasBranch, id, p.s.d.Log.FindBranch)
 	if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return b, err
 	}
@@ -102,15 +103,26 @@ func (p Branches) ReadShape(ctx context.Context, b scrollback.Branch, bins int) 
 // in the same transaction.
 func (p Branches) Rewind(ctx context.Context, h Head, from scrollback.Branch, seq int64,
 	edit func(*scrollback.Conversation)) (Head, error) {
+	return p.RewindTo(ctx, h, from, seq, "", edit)
+}
+
+// RewindTo is [Branches.Rewind] with the id that a new branch gets, unless it is empty. Another one that stands there
+// without a message is not taken instead of it.
+func (p Branches) RewindTo(ctx context.Context, h Head, from scrollback.Branch, seq int64, next scrollback.BranchID,
+	edit func(*scrollback.Conversation)) (Head, error) {
 	to, err := p.newLeavingBranch(ctx, from, seq)
 	if err != nil {
 		return h, err
+	}
+	if next != "" {
+		to.ID = next
 	}
 	pins, err := p.pinsOn(ctx, h, from, seq)
 	if err != nil {
 		return h, err
 	}
-	return p.s.d.Log.RewindHead(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Salvage: p.s.salvageDraft,
+	return p.s.d.Log.RewindHead(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Named: next != "",
+		Salvage: p.s.salvageDraft,
 		Edit: func(c *scrollback.Conversation) {
 			c.PinnedSeqs = keepPins(c.PinnedSeqs, pins)
 			if edit != nil {
@@ -168,6 +180,9 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 	}
 	if err := completeConversation(op, &c); err != nil {
 		return c, err
+	}
+	if ids.IsDerived(c.ID) {
+		b.ID = ids.RootBranch(c.ID)
 	}
 	now := p.s.Now()
 	c.Version = 1

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/ids"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/store/search"
 )
@@ -51,7 +51,7 @@ func (s *Store) CreateConversation(ctx context.Context, c scrollback.Conversatio
 	c.Parent = nil
 	c.Ancestors = nil
 	c.CreatedAt = cmp.Or(min(max(c.CreatedAt, 0), now), now) // one that was begun elsewhere is older
-	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID, UpdatedAt: now}
+	b := scrollback.Branch{ID: s.rootBranch(c.ID), Conversation: c.ID, UpdatedAt: now}
 	if len(begins) == 0 {
 		return s.d.Log.CreateConversation(ctx, c, b)
 	}
@@ -60,7 +60,7 @@ func (s *Store) CreateConversation(ctx context.Context, c scrollback.Conversatio
 		return h.Conversation, false, err
 	}
 	// Of two that make the same conversation at once, one is in conflict over its branch.
-	b.ID = firstBranchID(c.ID)
+	b.ID = ids.RootBranch(c.ID)
 	made := clearIncomplete(ctx, s, c.ID)
 	if made == nil {
 		made = s.storeBeginning(ctx, c, b, begins)
@@ -74,12 +74,12 @@ func (s *Store) CreateConversation(ctx context.Context, c scrollback.Conversatio
 	return c, false, made
 }
 
-// firstBranchID returns the id of the first branch of a conversation that begins with messages: the
-// same at each attempt, and before the ids of all others, so that it stands first in lists.
-func firstBranchID(id scrollback.ConversationID) scrollback.BranchID {
-	hash := uuid.NewHash(sha256.New(), uuid.NameSpaceOID, []byte("begins\x00"+id), 7)
-	clear(hash[:6]) // the time of a UUID of version 7
-	return scrollback.BranchID(hash.String())
+// rootBranch returns the id of the first branch of a new conversation.
+func (s *Store) rootBranch(of scrollback.ConversationID) scrollback.BranchID {
+	if ids.IsDerived(of) {
+		return ids.RootBranch(of)
+	}
+	return scrollback.BranchID(s.newID())
 }
 
 // Bounds of one transaction of a conversation that begins with messages: others write in
@@ -211,19 +211,25 @@ func (s *Store) PatchConversation(ctx context.Context, id scrollback.Conversatio
 	})
 }
 
-// ReadHead returns a conversation and its current branch.
+// ReadHead returns a conversation and its current branch, also by an id that was given up.
 func (s *Store) ReadHead(ctx context.Context, id scrollback.ConversationID) (Head, error) {
-	return s.d.Log.ReadHead(ctx, id)
+	return readNow(ctx, s, AliasConversation, id, s.d.Log.ReadHead)
+}
+
+// FindProject returns the project of a conversation.
+func (s *Store) FindProject(ctx context.Context, id scrollback.ConversationID) (string, error) {
+	h, err := s.ReadHead(ctx, id)
+	return h.Project, err
 }
 
 // ListLineage returns a conversation and the ancestors whose messages its path may inherit,
 // nearest first.
 func (s *Store) ListLineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
-	h, err := s.d.Log.ReadHead(ctx, id)
+	h, err := s.ReadHead(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return append([]scrollback.ConversationID{id}, h.Ancestors...), nil
+	return append([]scrollback.ConversationID{h.ID}, h.Ancestors...), nil
 }
 
 // minPrefix is how many characters of an id must be given to look it up.
@@ -254,6 +260,9 @@ func (s *Store) ResolveName(ctx context.Context, name string, projects []string)
 	}
 	found, err := s.d.Log.ListConversations(ctx,
 		driver.ListQuery{Prefix: name, Projects: projects, Limit: maxCandidates + 1})
+	if err == nil && len(found) == 0 {
+		found, err = s.Aliases.findNamed(ctx, name, projects)
+	}
 	switch {
 	case err != nil:
 		return "", err

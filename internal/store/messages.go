@@ -127,7 +127,7 @@ func firstMissing(ms []scrollback.Message, from int64) int64 {
 func (s *Store) WalkConversation(ctx context.Context,
 	id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
-		h, err := s.d.Log.ReadHead(ctx, id)
+		h, err := s.ReadHead(ctx, id)
 		if err != nil {
 			yield(scrollback.Message{}, err)
 			return
@@ -172,7 +172,7 @@ func collectMessages(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Mes
 // ReadPage returns messages and the seq to continue from in the same direction, or 0.
 func (s *Store) ReadPage(ctx context.Context, id scrollback.ConversationID,
 	q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
-	h, err := s.d.Log.ReadHead(ctx, id)
+	h, err := s.ReadHead(ctx, id)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -211,13 +211,25 @@ func (s *Store) ReadPage(ctx context.Context, id scrollback.ConversationID,
 // caller saw; any other head is a conflict. A turn left open by an owner whose lease has
 // ended is closed first, as Begin does it.
 func (s *Store) AppendMessages(ctx context.Context, head Head, in []IncomingMessage) (AppendResult, error) {
+	return s.appendMessages(ctx, head, in, false)
+}
+
+// AppendForeign is AppendMessages for what another wrote, such as a tool's file: a branch that begins with it is
+// that other's ([scrollback.Branch.Elsewhere]).
+func (s *Store) AppendForeign(ctx context.Context, head Head, in []IncomingMessage) (AppendResult, error) {
+	return s.appendMessages(ctx, head, in, true)
+}
+
+func (s *Store) appendMessages(ctx context.Context, head Head, in []IncomingMessage,
+	elsewhere bool) (AppendResult, error) {
 	entries := s.prepareEntries(in, "")
 	end := func() (scrollback.BranchID, int64, error) { return head.Branch.ID, head.Branch.HeadSeq, nil }
 	if err := s.keepAnswer(ctx, in, entries, end); err != nil {
 		return AppendResult{}, err
 	}
 	out, err := s.d.Log.AppendEntries(ctx, driver.Append{Conversation: head.ID, Now: s.Now(),
-		IfHead: head.Branch.HeadSeq, IfBranch: head.Branch.ID, Entries: entries, Salvage: s.salvageDraft})
+		IfHead: head.Branch.HeadSeq, IfBranch: head.Branch.ID, Entries: entries, Elsewhere: elsewhere,
+		Salvage: s.salvageDraft})
 	if err == nil {
 		s.index.NoteStored(out.Messages)
 	}

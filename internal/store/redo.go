@@ -69,7 +69,7 @@ func (p Views) findRedo(ctx context.Context, h Head, segment scrollback.SegmentI
 // no segment is made: those that were there come back.
 func (p Views) RedoFolds(ctx context.Context, id scrollback.ConversationID,
 	segment scrollback.SegmentID) (scrollback.Receipt, error) {
-	h, err := p.s.d.Log.ReadHead(ctx, id)
+	h, err := p.s.ReadHead(ctx, id)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}

@@ -101,7 +101,7 @@ func (p Refs) GetIn(ctx context.Context, ids []scrollback.ConversationID,
 	if err != nil {
 		return scrollback.RefEntry{}, scrollback.ParamErrorf(op, "ref", "%w%s", err, p.suggestRef(ctx, ids, ref))
 	}
-	found, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 1})
+	found, err := p.findRef(ctx, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 1})
 	if err == nil && len(found) == 0 && RefEnd <= len(name) && len(name) < refWhole {
 		found, err = p.findEnding(ctx, ids, kind, name)
 	}
@@ -113,6 +113,18 @@ func (p Refs) GetIn(ctx context.Context, ids []scrollback.ConversationID,
 			p.suggestRef(ctx, ids, ref))
 	}
 	return found[0], nil
+}
+
+// findRef lists the mentions of a ref, or of the one for which that was given up.
+func (p Refs) findRef(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
+	found, err := p.s.d.Log.ListRefs(ctx, q)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	if q.Ref, err = p.s.Aliases.refNow(ctx, q.Ref); err != nil || q.Ref == "" {
+		return nil, err
+	}
+	return p.s.d.Log.ListRefs(ctx, q)
 }
 
 // RefEnd is how many characters at the end of an id are enough to name it, and refWhole
@@ -147,7 +159,7 @@ func (p Refs) FindOwner(ctx context.Context, ref scrollback.Ref) (scrollback.Con
 	if _, _, err := ref.Split(); err != nil {
 		return "", scrollback.ParamErrorf(op, "ref", "%w%s", err, p.suggestRef(ctx, p.listOwners(ctx), ref))
 	}
-	found, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Ref: ref, Limit: 1})
+	found, err := p.findRef(ctx, driver.RefQuery{Ref: ref, Limit: 1})
 	if err != nil {
 		return "", err
 	}
@@ -165,7 +177,7 @@ const mentionsMax = 100
 // ref, at most limit of them, newest first.
 func (p Refs) ListMentions(ctx context.Context, ref scrollback.Ref,
 	projects []string) (ids []scrollback.ConversationID, err error) {
-	found, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Ref: ref, Projects: projects, Limit: mentionsMax})
+	found, err := p.findRef(ctx, driver.RefQuery{Ref: ref, Projects: projects, Limit: mentionsMax})
 	for _, r := range found {
 		ids = append(ids, r.Conversation)
 	}

@@ -54,6 +54,7 @@ type Store struct {
 	Agents   Agents           // conversations that work for others
 	Origins  Origins          // where imported conversations come from
 	Threads  Threads          // which conversation a client's request goes on with
+	Aliases  Aliases          // ids that were given up
 	Feed     *feed.Feed       // what is done to conversations, as it is done
 
 	Keys *keyring.Ring // who may come in besides the operator
@@ -150,6 +151,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	s.Agents = Agents{s}
 	s.Origins = Origins{s}
 	s.Threads = Threads{s}
+	s.Aliases = Aliases{s}
 	s.Hashes = Hashes{s}
 	s.Kept = Kept{s, new(atomic.Bool)}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }

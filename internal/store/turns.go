@@ -178,7 +178,7 @@ func (p Turns) TakeOver(ctx context.Context, id scrollback.TurnID) (scrollback.T
 
 // Get returns a turn as stored.
 func (p Turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
-	return p.s.d.Turns.Get(ctx, id)
+	return readNow(ctx, p.s, AliasTurn, id, p.s.d.Turns.Get)
 }
 
 // ReadMeta returns what is kept about turns beside their messages, where anything is.

@@ -122,11 +122,14 @@ func (p Views) listLeaves(ctx context.Context, v scrollback.View) (map[scrollbac
 func (p Views) UndoFolds(ctx context.Context, id scrollback.ConversationID,
 	segment scrollback.SegmentID) (scrollback.Receipt, error) {
 	const op = "store.Views.Unfold"
-	h, err := p.s.d.Log.ReadHead(ctx, id)
+	h, err := p.s.ReadHead(ctx, id)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	seq, err := p.foldedAt(ctx, h.Branch.View, segment)
+	id = h.ID
+	seq, err := readNow(ctx, p.s, AliasSegment, segment, func(ctx context.Context, s scrollback.SegmentID) (int64, error) {
+		return p.foldedAt(ctx, h.Branch.View, s)
+	})
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}

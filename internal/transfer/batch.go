@@ -42,7 +42,11 @@ func (im *importer) startWrite(ctx context.Context, c *importing) error {
 		defer close(w.ended)
 		// Nobody may have added anything since it was read: two imports at once of the
 		// same file would double it.
-		if w.done, w.err = im.store.AppendMessages(ctx, w.head, w.batch); w.err == nil {
+		add := im.store.AppendForeign
+		if im.cells || im.q.Into != "" { // a person's notebook, or what goes on a conversation of theirs
+			add = im.store.AppendMessages
+		}
+		if w.done, w.err = add(ctx, w.head, w.batch); w.err == nil {
 			w.stored = true
 			w.head = w.done.Head
 			w.err = c.backlog.Compact(ctx, &w.head)

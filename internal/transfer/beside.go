@@ -102,7 +102,11 @@ func (im *importer) addWaiting(ctx context.Context, c *importing) error {
 		return nil
 	}
 	c.seqs = c.seqs[:len(c.seqs)-len(all)]
-	if err := im.leavePath(ctx, c); err != nil {
+	first, err := im.deriveID(ctx, c, all[0])
+	if err != nil {
+		return err
+	}
+	if err := im.leavePath(ctx, c, first); err != nil {
 		return err
 	}
 	for i, e := range all {

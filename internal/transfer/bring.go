@@ -29,22 +29,47 @@ type Session struct {
 // ImportSession imports a session of a tool from where that keeps it. Each of its conversations is
 // known again by its origin: the same session again changes nothing, and one that grew
 // extends them. One that copies the beginning of another, under the ids that this has, becomes
-// a fork of it; one that has nothing else is that conversation. An import of the same session
-// that goes on meanwhile is waited out once.
+// a fork of it; one that has nothing else is that conversation. Imports of the same session
+// that go on meanwhile are waited out.
 //
 // It is conflict because of [ErrDeleted] if all that it has was deleted here.
 func (t *Transfer) ImportSession(ctx context.Context, v *engine.View, s Session,
 	q ImportRequest) (ImportResult, error) {
 	out, err := importSession(ctx, t, v, &sessionImport{Session: s, q: q})
-	if scrollback.CodeOf(err) != scrollback.Conflict || errors.Is(err, ErrDeleted) || ctx.Err() != nil {
+	s.Begun = nil // it is read from the beginning
+	if q.Into != "" && countMessages(out) > 0 {
 		return out, err
 	}
-	s.Begun = nil // it is read from the beginning
-	again, err := importSession(ctx, t, v, &sessionImport{Session: s, q: q})
-	for _, c := range out.Conversations {
-		again.addEarlier(c)
+	return waitOut(ctx, out, err, func() (ImportResult, error) {
+		return importSession(ctx, t, v, &sessionImport{Session: s, q: q})
+	})
+}
+
+// waitOut repeats an attempt that met another import of the same: once, and as long as what is there grows. It goes on
+// from what is there, so nothing comes twice.
+func waitOut(ctx context.Context, out ImportResult, err error, attempt func() (ImportResult, error)) (ImportResult,
+	error) {
+	for there := int64(-1); ; {
+		total := countThere(out)
+		if scrollback.CodeOf(err) != scrollback.Conflict || errors.Is(err, ErrDeleted) || ctx.Err() != nil ||
+			total <= there {
+			return out, err
+		}
+		there = total
+		before := out.Conversations
+		out, err = attempt()
+		for _, c := range before {
+			out.addEarlier(c)
+		}
 	}
-	return again, err
+}
+
+// countThere returns how many messages the conversations have.
+func countThere(r ImportResult) (n int64) {
+	for _, c := range r.Conversations {
+		n += c.Total
+	}
+	return n
 }
 
 // addEarlier adds what an earlier attempt has done.

@@ -144,7 +144,7 @@ func (w *followedPath) moveHead(ctx context.Context) error {
 	if c.head.Branch.ID == c.at.ID && c.head.Branch.HeadSeq == c.newestSeq() {
 		return nil
 	}
-	head, err := w.importer.moveHead(ctx, c.head, c.at.ID, c.newestSeq())
+	head, err := w.importer.moveHead(ctx, c.head, c.at.ID, c.newestSeq(), "")
 	if err == nil {
 		c.noteHead(head)
 	}

@@ -1,13 +1,13 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
-
-	"github.com/google/uuid"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/ids"
 	"github.com/scrollback-ai/scrollback/internal/title"
 	"github.com/scrollback-ai/scrollback/internal/transfer/bundles"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -85,7 +85,8 @@ func (im *importer) chooseConversation(ctx context.Context, c *importing, key st
 		c.ID = im.q.Into
 		return nil
 	}
-	if own, err := findExported(ctx, im, key); own != "" || err != nil {
+	own, copied, err := findExported(ctx, im, key)
+	if own != "" || err != nil {
 		c.ID = own
 		return err
 	}
@@ -96,13 +97,14 @@ func (im *importer) chooseConversation(ctx context.Context, c *importing, key st
 	if im.q.Project != "" {
 		want.Project = im.q.Project
 	}
-	if err := planNew(im, key, &want); err != nil {
+	if err := planNew(im, &want); err != nil {
 		return err
 	}
 	if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
 		want.Title = title.FromPrompt(entry.Message.Parts)
 	}
-	made, created, err := im.view.Create(ctx, want)
+	made, created, err := im.createOf(ctx, identity{key, copied}, want,
+		func(c scrollback.Conversation) (scrollback.Conversation, bool, error) { return im.view.Create(ctx, c) })
 	if err != nil {
 		return err
 	}
@@ -113,22 +115,70 @@ func (im *importer) chooseConversation(ctx context.Context, c *importing, key st
 }
 
 // findExported returns the conversation of ours that a source names because it was exported from
-// here, or empty.
-func findExported(ctx context.Context, im *importer, key string) (scrollback.ConversationID, error) {
+// here, or empty. copied says that a copy of one in another project is asked for by its name.
+func findExported(ctx context.Context, im *importer, key string) (id scrollback.ConversationID, copied bool,
+	err error) {
 	if key == "" {
-		return "", nil
+		return "", false, nil
 	}
 	own, err := im.view.Bulk().Head(ctx, scrollback.ConversationID(key), scrollback.AccessWrite)
-	copied := err == nil && im.q.Project != "" && im.q.Project != own.Project // asked for by name
+	copied = err == nil && im.q.Project != "" && im.q.Project != own.Project
 	if code := scrollback.CodeOf(err); code == scrollback.NotFound || code == scrollback.Invalid || copied {
-		return "", nil
+		return "", copied, nil
 	}
-	return own.ID, err
+	return own.ID, false, err
 }
 
-// planNew fills in what a conversation that is new here begins with, and its id, which follows
-// from its source and its project.
-func planNew(im *importer, key string, want *scrollback.Conversation) error {
+// identity is what a source calls a conversation, or empty for one that is known by its file. A copied one is of a
+// conversation of ours, and each project has its own.
+type identity struct {
+	key    string
+	copied bool
+}
+
+// createOf makes the conversation of a source by create, or returns the one that was made of it. Its id
+// follows from the source alone. Where a conversation has it that the caller may not see, each has its own,
+// and neither learns of the other.
+func (im *importer) createOf(ctx context.Context, i identity, want scrollback.Conversation,
+	create func(scrollback.Conversation) (scrollback.Conversation, bool, error)) (made scrollback.Conversation,
+	created bool, err error) {
+	of := im.format
+	if i.key == "" {
+		of = "file"
+		i.key = im.file
+	}
+	apart := ids.ConversationIn(of, i.key, cmp.Or(want.Project, scrollback.DefaultProject))
+	known := []scrollback.ConversationID{apart, ids.ConversationBefore(of, i.key, want.Project)}
+	if !i.copied {
+		known = append(known, ids.ConversationBefore(of, i.key, "")) // of the default project
+	}
+	for _, id := range known {
+		there, err := im.view.Bulk().Head(ctx, id, scrollback.AccessWrite)
+		if scrollback.CodeOf(err) != scrollback.NotFound {
+			return there.Conversation, false, err
+		}
+	}
+	want.ID = ids.Conversation(of, i.key)
+	hidden, err := im.view.Bulk().IsHidden(ctx, want.ID)
+	if err != nil {
+		return made, false, err
+	}
+	if !hidden && !i.copied {
+		made, created, err = create(want)
+		caller := im.view.Caller()
+		code := scrollback.CodeOf(err)
+		// Somebody else may just have made it, or purged it while others inherit from it.
+		if err == nil && caller.SeesProject(made.Project) ||
+			err != nil && (caller.AllProjects || code != scrollback.NotFound && code != scrollback.Conflict) {
+			return made, created, err
+		}
+	}
+	want.ID = apart
+	return create(want)
+}
+
+// planNew fills in what a conversation that is new here begins with.
+func planNew(im *importer, want *scrollback.Conversation) error {
 	own, err := im.view.Bulk().ResolveProject(want.Project)
 	if err != nil {
 		return err
@@ -136,11 +186,6 @@ func planNew(im *importer, key string, want *scrollback.Conversation) error {
 	if own != scrollback.DefaultProject { // of two callers with the same file each has its own
 		want.Project = own
 	}
-	identity := im.format + "\x00" + key + "\x00" + want.Project
-	if key == "" {
-		identity = "file\x00" + im.file + "\x00" + want.Project
-	}
-	want.ID = scrollback.ConversationID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(identity)).String())
 	project := want.Project
 	if err := bundles.AdaptSettings(im.view, want, project); err != nil {
 		return err

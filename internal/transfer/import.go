@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/ids"
 	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/internal/title"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -53,6 +54,7 @@ type importing struct {
 	gap     int64                        // the newest message behind the last of seqs, which the file has lost, or 0
 	known   []scrollback.Message         // of at's path, that come next
 	fresh   bool                         // the file is past what is there
+	written scrollback.MessageID         // the newest message that was added there since, or empty
 	firsts  map[pathPoint]*storedMessage // messages that begin another continuation
 	forks   *store.Forks                 // the branches, once they were asked for
 	asOf    pathPoint                    // where the conversation stood then, or where this import has brought it since
@@ -238,12 +240,16 @@ func (im *importer) addMessage(ctx context.Context, c *importing, m scrollback.M
 		c.seqs = append(c.seqs, c.newestSeq()) // it counts as a message of the file
 		return err
 	}
+	if err == nil {
+		in.ID, err = im.deriveID(ctx, c, e)
+	}
 	if err == nil && !c.fresh {
-		err = im.leavePath(ctx, c)
+		err = im.leavePath(ctx, c, in.ID)
 	}
 	if err != nil {
 		return err
 	}
+	c.written = in.ID
 	if err := im.noteCall(ctx, c, e, nil); err != nil {
 		return err
 	}
@@ -275,7 +281,11 @@ func (c *importing) messageTime(m scrollback.Message, near int64) int64 {
 
 // readMessage returns a message of a file as it is stored, and as it is looked for.
 func readMessage(entry transcript.Entry) (scrollback.Message, *fileMessage, error) {
-	mark, err := transcript.ImportMark(entry)
+	said, err := transcript.HashSaid(entry)
+	if err != nil {
+		return scrollback.Message{}, nil, err
+	}
+	mark, err := transcript.MarkSaid(entry, said)
 	m := entry.Message
 	m.ID = ""
 	m.Meta = mark
@@ -283,7 +293,8 @@ func readMessage(entry transcript.Entry) (scrollback.Message, *fileMessage, erro
 		m.Role = scrollback.RoleTool
 	}
 	e := &fileMessage{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes, Clipped: entry.Clipped},
-		mark: transcript.MarkOf(mark), id: entry.Message.ID}
+		mark: transcript.MarkOf(mark), id: entry.Message.ID,
+		said: ids.Said{Hash: said, Status: m.Status, At: m.CreatedAt}}
 	if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusInterrupted {
 		e.draft = scrollback.TurnID(entry.Message.ID)
 	}
@@ -320,8 +331,9 @@ type fileMessage struct {
 	transcript.Entry
 	mark     string
 	id       scrollback.MessageID // that the file gives it
-	likeness string               // once it was asked for
-	draft    scrollback.TurnID    // of an answer that was cut off: its turn, if the file is an export of ours
+	said     ids.Said
+	likeness string            // once it was asked for
+	draft    scrollback.TurnID // of an answer that was cut off: its turn, if the file is an export of ours
 }
 
 // followPath looks for the file's next message among those that come next, on whichever
@@ -474,8 +486,8 @@ func (c *importing) noteHead(h store.Head) {
 	}
 }
 
-// leavePath makes the file's position the head: what it says next is not there.
-func (im *importer) leavePath(ctx context.Context, c *importing) error {
+// leavePath makes the file's position the head: what it says next, beginning with a message of that id, is not there.
+func (im *importer) leavePath(ctx context.Context, c *importing, first scrollback.MessageID) error {
 	// somebody may have continued while the file was followed
 	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
 	if err != nil {
@@ -487,11 +499,13 @@ func (im *importer) leavePath(ctx context.Context, c *importing) error {
 	}
 	c.head = head
 	c.fresh = true
+	c.written = ""
 	c.known = nil
 	if c.Messages == 0 && c.left == "" {
 		c.stood = pathPoint{head.Branch.ID, head.Branch.HeadSeq}
 	}
-	if c.decided = c.newestSeq(); head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.newestSeq() {
+	c.decided = c.newestSeq()
+	if head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.newestSeq() && mayBegin(head, first) {
 		return nil
 	}
 	if n := head.Branch.HeadSeq; n > 0 && c.left == "" {
@@ -502,7 +516,7 @@ func (im *importer) leavePath(ctx context.Context, c *importing) error {
 		c.left = head.Branch.ID
 		c.own = transcript.MarkOf(last.Meta) == "" && !(c.all && last.ID == c.newest)
 	}
-	if head, err = im.moveHead(ctx, head, c.at.ID, c.newestSeq()); err == nil {
+	if head, err = im.moveHead(ctx, head, c.at.ID, c.newestSeq(), branchOf(first)); err == nil {
 		c.noteHead(head)
 		c.decided = 0
 		err = im.applyLeftOut(ctx, c)
@@ -510,14 +524,15 @@ func (im *importer) leavePath(ctx context.Context, c *importing) error {
 	return err
 }
 
-// moveHead makes a point on a branch the head of a conversation.
-func (im *importer) moveHead(ctx context.Context, head store.Head, branch scrollback.BranchID,
-	seq int64) (store.Head, error) {
+// moveHead makes a point on a branch the head of a conversation. What is said next begins the branch with
+// the id next, unless that is empty or the point is the end of a branch.
+func (im *importer) moveHead(ctx context.Context, head store.Head, branch scrollback.BranchID, seq int64,
+	next scrollback.BranchID) (store.Head, error) {
 	b, err := im.store.Branches.Find(ctx, head, branch) // as it is now: it may have been compacted meanwhile
 	if err != nil {
 		return head, err
 	}
-	return im.store.Branches.Rewind(ctx, head, b, seq, (*scrollback.Conversation).RepeatEnvironment)
+	return im.store.Branches.RewindTo(ctx, head, b, seq, next, (*scrollback.Conversation).RepeatEnvironment)
 }
 
 // setTitle gives a conversation that has no title the beginning of what is asked first.
@@ -555,7 +570,7 @@ func (im *importer) endConversation(ctx context.Context, c *importing) error {
 	if err != nil || same {
 		return errors.Join(failed, err)
 	}
-	head, err := im.moveHead(ctx, now, to.branch, to.seq)
+	head, err := im.moveHead(ctx, now, to.branch, to.seq, "")
 	if err == nil {
 		c.head = head
 		c.Total = head.Messages

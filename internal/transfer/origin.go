@@ -104,12 +104,13 @@ func (b *sessionImport) chooseConversation(ctx context.Context, c *importing) er
 		c.Total = found.head.Messages
 		return nil
 	}
+	from := conversationOrigin{of: of, fork: found}
 	if found == nil && of == nil {
-		if c.ID, err = findExported(ctx, b.im, s.Source); err != nil || c.ID != "" {
+		if c.ID, from.copied, err = findExported(ctx, b.im, s.Source); err != nil || c.ID != "" {
 			return err
 		}
 	}
-	return b.createConversation(ctx, c, conversationOrigin{of, found})
+	return b.createConversation(ctx, c, from)
 }
 
 // findOrigin looks for the origin of a source; see [sessionImport.pickOwn].
@@ -194,10 +195,12 @@ func (b *sessionImport) findParent(ctx context.Context, s *sessionSource) (*scro
 	return &scrollback.AgentRef{ID: id, CallID: s.Agent.CallID}, nil
 }
 
-// conversationOrigin is what a new conversation works for, or continues; both may be nil.
+// conversationOrigin is what a new conversation works for, or continues; both may be nil. A copied one is asked for by
+// the name of another project.
 type conversationOrigin struct {
-	of   *scrollback.AgentRef
-	fork *followerState
+	of     *scrollback.AgentRef
+	fork   *followerState
+	copied bool
 }
 
 // createConversation makes the conversation of a source. Its id follows from the source, so that two imports
@@ -210,26 +213,15 @@ func (b *sessionImport) createConversation(ctx context.Context, c *importing, a 
 	if want.Project, err = b.chooseProject(ctx, s, a); err != nil {
 		return err
 	}
+	if err = planNew(im, &want); err != nil {
+		return err
+	}
 	for _, key := range []string{s.Origin.ID, s.Origin.ID + "\x00again"} {
-		if err = planNew(im, key, &want); err != nil {
-			return err
-		}
 		var made scrollback.Conversation
-		switch {
-		case a.of != nil:
-			want.AgentOf = a.of
-			made, c.Created, err = im.store.CreateConversation(ctx, want)
-		case a.fork != nil:
-			f := a.fork
-			if want.Title == "" {
-				want.Title = title.CopyTitle(title.CopyOf, f.head.Title)
-				want.TitleBy = scrollback.TitleTool
-			}
-			made, err = im.store.Branches.Fork(ctx, f.head, f.at, f.newestSeq(), want)
-			c.Created = made.Messages == f.newestSeq()
-		default:
-			made, c.Created, err = im.view.Create(ctx, want)
-		}
+		made, c.Created, err = im.createOf(ctx, identity{key, a.copied}, want,
+			func(want scrollback.Conversation) (scrollback.Conversation, bool, error) {
+				return b.create(ctx, want, a)
+			})
 		if err == nil {
 			c.ID = made.ID
 			c.untitled = c.Created && made.Title == ""
@@ -239,4 +231,23 @@ func (b *sessionImport) createConversation(ctx context.Context, c *importing, a 
 		}
 	}
 	return err
+}
+
+// create makes a conversation that works for another, continues one, or neither; or returns the one that has its id.
+func (b *sessionImport) create(ctx context.Context, want scrollback.Conversation,
+	a conversationOrigin) (scrollback.Conversation, bool, error) {
+	im := b.im
+	switch f := a.fork; {
+	case a.of != nil:
+		want.AgentOf = a.of
+		return im.store.CreateConversation(ctx, want)
+	case f != nil:
+		if want.Title == "" {
+			want.Title = title.CopyTitle(title.CopyOf, f.head.Title)
+			want.TitleBy = scrollback.TitleTool
+		}
+		made, err := im.store.Branches.Fork(ctx, f.head, f.at, f.newestSeq(), want)
+		return made, made.Messages == f.newestSeq(), err
+	}
+	return im.view.Create(ctx, want)
 }

@@ -170,10 +170,21 @@ type Imported struct {
 // Import reads a bundle, or a file of another tool, into conversations, and folds nothing unless summaries are
 // wanted. The same file again changes nothing, and one that grew extends the conversation; if its past has changed,
 // what was there before stays as an earlier branch. r is read more than once.
+// Imports of the same that go on meanwhile are waited out.
 func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
-	im := &importer{Transfer: t, view: v, q: q, open: map[string]*importing{}}
-	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
-	out, err := im.loadFile(ctx, r)
+	var im *importer
+	attempt := func() (ImportResult, error) {
+		im = &importer{Transfer: t, view: v, q: q, open: map[string]*importing{}}
+		im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
+		if _, err := r.Seek(0, io.SeekStart); err != nil {
+			return im.out, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
+		}
+		return im.loadFile(ctx, r)
+	}
+	out, err := attempt()
+	if im.file != "" { // that of a format, which goes into its own conversations
+		out, err = waitOut(ctx, out, err, attempt)
+	}
 	for i, c := range out.Conversations {
 		out.Conversations[i].Tool = cmp.Or(c.Tool, im.format)
 		out.Conversations[i].Source = cmp.Or(c.Source, q.Name)

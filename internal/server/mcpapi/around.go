@@ -26,11 +26,13 @@ func (a requestSender) conversationOn(ctx context.Context, id scrollback.Convers
 	if err != nil {
 		return c, err
 	}
-	i := slices.IndexFunc(all, func(b scrollback.BranchEntry) bool { return b.ID == branch })
+	i := slices.IndexFunc(all, func(b scrollback.BranchEntry) bool {
+		return b.ID == branch || slices.Contains(b.Joined, branch)
+	})
 	if i < 0 {
 		return c, scrollback.Errorf(scrollback.NotFound, "mcpapi.call", i18n.ConversationHasNoBranch, branch)
 	}
-	c.Branch = branch
+	c.Branch = all[i].ID
 	c.Messages = all[i].HeadSeq
 	return c, nil
 }
@@ -63,7 +65,7 @@ func (f *mcpFace) runAround(ctx context.Context, a requestSender, id scrollback.
 	}
 	from := max(0, q.Seq-1-beside)
 	page, err := a.view.Turns().Page(ctx, id,
-		scrollback.PageQuery{Branch: q.Branch, After: &from, Limit: int(q.Seq - from + beside)})
+		scrollback.PageQuery{Branch: c.Branch, After: &from, Limit: int(q.Seq - from + beside)})
 	if err != nil {
 		return "", err
 	}

@@ -119,6 +119,14 @@ type Log interface {
 	// store is: a copy gets another when it is opened.
 	Node(ctx context.Context) (string, error)
 
+	// PutAliases stores ids that were given up, in their order; what an id is said to stand for last counts. An alias
+	// leads to what is shown: where Now was given up itself, to what that stands for; those of an ID that is given
+	// up lead on with it; and Now is no alias of its ID any more. One of an ID that is Now says nothing.
+	PutAliases(ctx context.Context, all []Alias) error
+
+	// FindAliases returns the aliases of a kind whose ids begin with a prefix, by id, at most limit.
+	FindAliases(ctx context.Context, kind AliasKind, prefix string, limit int) ([]Alias, error)
+
 	// ListChanges lists what was done after change number after, oldest first, at most limit.
 	// A change is seen only together with all that have smaller numbers, whichever process
 	// made them.
@@ -151,6 +159,10 @@ type Entry struct {
 // and empty mean any. An open turn whose lease has ended is closed first, as [BeginRequest] does
 // it.
 //
+// A branch has one writer. With Elsewhere, one that has no message of its own becomes another's
+// ([scrollback.Branch.Elsewhere]), and any other stays as it is. Without, entries for a branch that is
+// another's begin the branch of [LeaveBranch] behind it, which becomes the current one.
+//
 // With Beside, Entries are added to that branch instead, and the conversation stays as it is: its path does not lead to
 // them until a turn begins behind them. A branch that is there must be the conversation's own, not the current one, and
 // end with the HeadSeq of Beside, else it is conflict; one that is not there is stored first, as [Rewind] does
@@ -163,6 +175,7 @@ type Append struct {
 	Beside       *scrollback.Branch // whole, with its view
 	Entries      []Entry
 	Thread       *threading.Rows // written with them; nil for nothing
+	Elsewhere    bool            // they are what another wrote, such as a tool's file
 	Salvage      func(expired scrollback.Turn) []Entry
 }
 
@@ -183,8 +196,9 @@ type AppendResult struct {
 //     it is closed first, as [BeginRequest] does it.
 //  2. Where the parent is the conversation's own and ends with AtSeq, it becomes the
 //     current branch. So does a branch that stands there already and has no message
-//     of its own. Otherwise To is stored, and becomes it; its HeadSeq and Sum follow
-//     from AtSeq.
+//     of its own; where To is Named, only the one with its id. Otherwise To is stored, and
+//     becomes it; its HeadSeq and Sum follow from AtSeq. A branch that is elsewhere, or has
+//     messages, and has the id of a Named one is conflict.
 //  3. The newest turn of the conversation becomes the one that ended with the new
 //     head, or none. One beside others that is still open there is not meant.
 //  4. Edit may change the conversation's own fields.
@@ -192,6 +206,7 @@ type Rewind struct {
 	Conversation scrollback.ConversationID
 	Now          int64
 	To           scrollback.Branch // whole, with its view
+	Named        bool              // its id means something
 	Edit         func(*scrollback.Conversation)
 	Salvage      func(expired scrollback.Turn) []Entry
 }

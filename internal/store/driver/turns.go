@@ -96,7 +96,8 @@ type TurnQuery struct {
 //     conflict or a refusal it is not called.
 //     With Without, the branch's view leaves out these messages from then on
 //     ([scrollback.View]); if that changes it, its version grows.
-//  5. Entries are appended and Turn is stored open. Turn.Seq and Turn.LastSeq become
+//  5. If the current branch is another's, Entries begin the branch of [LeaveBranch] behind its head,
+//     which becomes the current one ([Append]). They are appended and Turn is stored open. Turn.Seq and Turn.LastSeq become
 //     the head, Turn.Branch the current branch.
 //
 // With At, the turn runs beside others: it holds nothing, and nothing that is open keeps it out. It begins

@@ -36,7 +36,8 @@ type Views interface {
 
 // FoldCommit folds: it stores new segments and gives the branch a new view, if the
 // branch's ViewVersion is still IfViewVersion (else conflict, and nothing is
-// written). The receipt is kept with the view it replaced. A FoldCommit without
+// written). The receipt is kept with the view it replaced. A segment that is known is not stored
+// again ([IsSameSegment]); another one with its id is conflict. A FoldCommit without
 // segments only keeps the receipt, the usage and what the view remembers of
 // attempts ([scrollback.View.WithFailuresOf]).
 type FoldCommit struct {
@@ -88,4 +89,12 @@ type FoldRedo struct {
 	Number        int64
 	Now           int64
 	IfViewVersion int64
+}
+
+// IsSameSegment reports whether two segments with one id are the same: they cover the same messages, say the same and
+// have the same file.
+func IsSameSegment(a, b scrollback.Segment) bool {
+	return a.Conversation == b.Conversation && a.Branch == b.Branch && a.FirstSeq == b.FirstSeq &&
+		a.LastSeq == b.LastSeq && a.Hash == b.Hash && a.Summary == b.Summary && a.Placeholder == b.Placeholder &&
+		a.SHA256 == b.SHA256
 }

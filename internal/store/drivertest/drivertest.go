@@ -144,7 +144,7 @@ var suiteTests = []suiteTest{
 
 // Run runs the suite. Each call of open returns an empty driver.
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
-	for _, s := range slices.Concat(suiteTests, besideTests) {
+	for _, s := range slices.Concat(suiteTests, besideTests, writerTests) {
 		t.Run(s.name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
@@ -157,6 +157,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	RunIndex(t, open)
 	RunVectors(t, open)
 	RunOrigins(t, open)
+	RunAliases(t, open)
 	RunProjects(t, open)
 	RunShape(t, open)
 	RunSources(t, open)

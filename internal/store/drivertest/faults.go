@@ -610,6 +610,18 @@ func (f faultyLog) Node(ctx context.Context) (string, error) {
 	return callFaulty(f.of, "Node", func() (string, error) { return f.d.Node(ctx) })
 }
 
+// PutAliases implements [driver.Log].
+func (f faultyLog) PutAliases(ctx context.Context, all []driver.Alias) error {
+	return callFaultyError(f.of, "PutAliases", func() error { return f.d.PutAliases(ctx, all) })
+}
+
+// FindAliases implements [driver.Log].
+func (f faultyLog) FindAliases(ctx context.Context, kind driver.AliasKind, prefix string,
+	limit int) ([]driver.Alias, error) {
+	return callFaulty(f.of, "FindAliases",
+		func() ([]driver.Alias, error) { return f.d.FindAliases(ctx, kind, prefix, limit) })
+}
+
 // ListChanges implements [driver.Log].
 func (f faultyLog) ListChanges(ctx context.Context, after int64, limit int) ([]driver.Change, error) {
 	return callFaulty(f.of, "ListChanges",

@@ -258,8 +258,8 @@ func testAdoptRefused(w *harness) {
 	w.wantUnchanged(func() { w.wantCode(adoptHistory(w, a), scrollback.Conflict) })
 }
 
-// testAdoptShared: what only others inherit is purged with the last of them, and a
-// purged conversation can come back.
+// testAdoptShared: what only others inherit is purged with the last of them, and can come again for another heir; a
+// purged conversation itself does not come back.
 func testAdoptShared(w *harness) {
 	f := madeElsewhere(w)
 	w.wantOK(adoptHistory(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.first}}))
@@ -293,11 +293,13 @@ func testAdoptShared(w *harness) {
 	f.second.IfHead = 2
 	f.first.IfHead = 2
 	f.first.Entries = f.first.Entries[2:]
-	w.wantOK(adoptHistory(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.first},
-		Current: f.first.ID}))
-	if got := w.readHead(f.ID); got.Messages != 4 || got.Title != "from afar" {
-		w.t.Fatalf("it came back as %+v", got)
-	}
+	w.wantUnchanged(func() {
+		w.wantCode(adoptHistory(w, driver.Adoption{Conversation: f.Conversation,
+			Branches: []driver.AdoptedBranch{f.first}, Current: f.first.ID}), scrollback.Conflict)
+	})
+	w.wantOK(adoptHistory(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.first}}))
+	_, err = w.Log.ReadHead(w.ctx, f.ID)
+	w.wantCode(err, scrollback.NotFound)
 	CheckInvariants(w.t, w.Driver)
 }
 

@@ -28,6 +28,7 @@ type storeState struct {
 	Learned  map[string]scrollback.Learned // of the models whose usage is known
 	Changes  []driver.Change
 	Origins  []scrollback.Origin
+	Aliases  []driver.Alias
 }
 
 // conversationState is all that can be read of one conversation.
@@ -85,6 +86,11 @@ func readAll(t testing.TB, d *driver.Driver) storeState {
 	fail(err)
 	s.Origins, err = d.Log.ListOrigins(ctx, driver.OriginQuery{Trash: true, Limit: maxPages})
 	fail(err)
+	for _, kind := range aliasKinds {
+		some, err := d.Log.FindAliases(ctx, kind, "", maxPages)
+		fail(err)
+		s.Aliases = append(s.Aliases, some...)
+	}
 	for _, trash := range []bool{false, true} {
 		q := driver.ListQuery{Trash: trash, Limit: 5}
 		for range maxPages {

@@ -43,7 +43,8 @@ var walkMoves = []struct {
 		(*randomWalk).stopTurn}, {4, (*randomWalk).putArtifact},
 	{5, (*randomWalk).searchIndex}, {4, (*randomWalk).listAll}, {3, (*randomWalk).updateLearned}, {8,
 		(*randomWalk).rewindHead}, {2, (*randomWalk).purgeConversation},
-	{4, walkOrigins}, {4, (*randomWalk).changeKept}, {14, (*randomWalk).beginBeside}, {6, (*randomWalk).appendBeside},
+	{4, walkOrigins}, {3, walkAliases}, {4, (*randomWalk).changeKept}, {14, (*randomWalk).beginBeside},
+	{6, (*randomWalk).appendBeside},
 	{4, (*randomWalk).takeOver},
 	{20, (*randomWalk).sendRequest}, {18, (*randomWalk).answerRequest},
 }
@@ -442,7 +443,7 @@ func (w *randomWalk) appendEntries() {
 	if len(entries) == 0 {
 		return
 	}
-	a := driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: entries}
+	a := driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: entries, Elsewhere: w.chance(30)}
 	if w.chance(50) {
 		if h, ok := w.readHead(id); ok {
 			a.IfHead = max(0, h.Messages-pickOne[int64](w, 0, 0, 1))
@@ -542,6 +543,20 @@ func walkOrigins(w *randomWalk) {
 	})
 	callBoth(w, "purged origin", func(d *driver.Driver) (bool, error) {
 		return d.Log.WasOriginPurged(w.ctx, o.Tool, o.ID, q.Projects)
+	})
+}
+
+// walkAliases gives up an id, and looks for those that were.
+func walkAliases(w *randomWalk) {
+	a := driver.Alias{Kind: pickOne(w, driver.AliasConversation, driver.AliasTurn), ID: pickOne(w, "a", "ab", "b", "c"),
+		Now: pickOne(w, "a", "ab", "b", "c", "d")}
+	callBothError(w, fmt.Sprintf("alias %+v", a),
+		func(d *driver.Driver) error {
+			return d.Log.PutAliases(w.ctx, []driver.Alias{a, {Kind: a.Kind, ID: "x", Now: a.ID}})
+		})
+	prefix := pickOne(w, "", "a")
+	callBoth(w, "aliases", func(d *driver.Driver) ([]driver.Alias, error) {
+		return d.Log.FindAliases(w.ctx, a.Kind, prefix, 3)
 	})
 }
 

@@ -248,17 +248,30 @@ func (j *adoption) storeEnd(ctx context.Context) error {
 		j.c.DeletedAt = 0
 		j.c.PurgedAt = 0
 	}
+	moves := j.Current != "" && !j.hidden && j.Current != j.c.Branch
+	if moves {
+		if err := j.keepPins(ctx); err != nil {
+			return err
+		}
+	}
 	if j.Current != "" {
 		j.c.Branch = j.Current
-		if j.Edit != nil {
-			j.editOwn(j.Edit)
-		}
 	}
 	if err := j.holdBranch(ctx, j.c.Branch, &j.b); err != nil {
 		return err
 	}
 	if j.b.Conversation != j.c.ID {
 		return j.newConflict("branch %s is of another conversation", j.b.ID)
+	}
+	if moves {
+		if err := j.showPins(ctx, j.b.ID, j.b.HeadSeq); err != nil {
+			return err
+		}
+	}
+	if j.Current != "" && j.Edit != nil {
+		if err := j.editOwn(j.Edit); err != nil {
+			return err
+		}
 	}
 	j.edited = true
 	var err error

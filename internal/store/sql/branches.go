@@ -23,6 +23,7 @@ var branchTable = table[scrollback.Branch]{columns: []column[scrollback.Branch]{
 	{"view", func(b *scrollback.Branch) any { return asJSON(&b.View) }},
 	{"view_version", func(b *scrollback.Branch) any { return &b.ViewVersion }},
 	{"updated_at", func(b *scrollback.Branch) any { return &b.UpdatedAt }},
+	{"elsewhere", func(b *scrollback.Branch) any { return &b.Elsewhere }},
 }}
 
 // Columns of branches that change together.
@@ -31,6 +32,7 @@ var (
 	branchHead   = branchTable.subset("id", "head_seq", "sum_tokens", "sum_bytes", "sum_images")
 	branchView   = branchTable.subset("id", "view", "view_version")
 	branchOrigin = branchTable.subset("id", "parent_branch", "at_seq")
+	branchWriter = branchTable.subset("id", "elsewhere")
 	branchTrim   = branchTable.subset("id", "head_seq", "sum_tokens", "sum_bytes", "sum_images", "view", "view_version",
 		"updated_at")
 )
@@ -181,7 +183,7 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 		if err := a.storeGrowth(ctx, r.Now); err != nil {
 			return err
 		}
-		if err := a.goTo(ctx, to, r.Now); err != nil {
+		if err := a.goTo(ctx, to, r.Named, r.Now); err != nil {
 			return err
 		}
 		a.edited = true
@@ -189,7 +191,9 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 			return err
 		}
 		if r.Edit != nil {
-			a.editOwn(r.Edit)
+			if err := a.editOwn(r.Edit); err != nil {
+				return err
+			}
 		}
 		if err := a.storeHead(ctx, r.Now); err != nil {
 			return err
@@ -201,11 +205,20 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 }
 
 // goTo makes the branch current that a destination leads to.
-func (a *appender) goTo(ctx context.Context, to scrollback.Branch, now int64) (err error) {
-	if a.b, err = a.findDestination(ctx, to, now); err != nil {
+func (a *appender) goTo(ctx context.Context, to scrollback.Branch, named bool, now int64) (err error) {
+	was := a.b
+	if a.b, err = a.findDestination(ctx, to, named, now); err != nil {
 		return err
 	}
-	a.c.Branch = a.b.ID
+	if a.b.ID != was.ID {
+		if err = a.keepPins(ctx); err != nil {
+			return err
+		}
+		a.c.Branch = a.b.ID
+		if err = a.showPins(ctx, a.b.ID, a.b.HeadSeq); err != nil {
+			return err
+		}
+	}
 	return a.leaveOut(ctx, to.View.Without) // one that is there may have left out others
 }
 
@@ -221,12 +234,19 @@ func (a *appender) completeDestination(ctx context.Context, to *scrollback.Branc
 
 // findDestination returns the branch that a rewind leads to: one that is already there, or to,
 // which is then stored.
-func (a *appender) findDestination(ctx context.Context, to scrollback.Branch,
+func (a *appender) findDestination(ctx context.Context, to scrollback.Branch, named bool,
 	now int64) (there scrollback.Branch, err error) {
 	err = QueryRow(ctx, a.tx, scanBranch(&there),
 		`SELECT `+BranchColumns+` FROM branches WHERE id = $1 AND conversation_id = $2 AND head_seq = $3`,
 		to.Parent, a.c.ID, to.AtSeq)
-	if errors.Is(err, sql.ErrNoRows) {
+	switch {
+	case errors.Is(err, sql.ErrNoRows) && named:
+		err = QueryRow(ctx, a.tx, scanBranch(&there), selectBranch, to.ID)
+		if err == nil && (there.Conversation != a.c.ID || there.Parent != to.Parent || there.AtSeq != to.AtSeq ||
+			there.HeadSeq > there.AtSeq) {
+			err = scrollback.Errorf(scrollback.Conflict, "sqlstore.RewindHead", i18n.BranchExists, to.ID)
+		}
+	case errors.Is(err, sql.ErrNoRows):
 		err = QueryRow(ctx, a.tx, scanBranch(&there), `SELECT `+BranchColumns+` FROM branches
 			WHERE conversation_id = $1 AND parent_branch = $2 AND at_seq = $3 AND head_seq = at_seq ORDER BY id LIMIT 1`, a.c.ID, to.Parent, to.AtSeq)
 	}

@@ -1,9 +1,13 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/stamp"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
 var clockTable = table[stamp.Clock]{columns: []column[stamp.Clock]{
@@ -63,4 +67,134 @@ func (w *writeTx) stampChanges(ctx context.Context, owner string, created, now i
 // forgetClocks removes the clocks of an owner that is gone.
 func (w *writeTx) forgetClocks(ctx context.Context, owner string) error {
 	return w.tx.Queue(ctx, `DELETE FROM clocks WHERE owner = $1`, owner)
+}
+
+// takeSnapshot returns what a conversation has of fields with clocks.
+func takeSnapshot(c *conversationRow) (stamp.Snapshot, error) {
+	settings, err := encodeJSON(c.Settings)
+	return stamp.TakeSnapshot(&c.Conversation, settings), err
+}
+
+// noteChanges notes what an edit has changed of a conversation, so that it gets its stamp when that is stored; pinned
+// are the pins that it had.
+func (c *conversationRow) noteChanges(before stamp.Snapshot, pinned []int64) error {
+	after, err := takeSnapshot(c)
+	if err != nil {
+		return err
+	}
+	c.changed = append(c.changed, before.Changes(after)...)
+	for _, seq := range pinned {
+		if !slices.Contains(c.PinnedSeqs, seq) {
+			c.unpinned = append(c.unpinned, seq)
+		}
+	}
+	for _, seq := range c.PinnedSeqs {
+		if !slices.Contains(pinned, seq) {
+			c.pinned = append(c.pinned, seq)
+		}
+	}
+	return nil
+}
+
+// stampConversation gives what edits have changed of a conversation a stamp. What is pinned is known by message: seqs
+// are those on the path of its current branch.
+func (w *writeTx) stampConversation(ctx context.Context, c *conversationRow, now int64) error {
+	changed := c.changed
+	for value, seqs := range map[string][]int64{stamp.Yes: c.pinned, stamp.No: c.unpinned} {
+		for _, seq := range seqs {
+			id, err := w.messageAt(ctx, c.Branch, seq)
+			if err != nil {
+				return err
+			}
+			if id != "" {
+				changed = append(changed, stamp.Change{Field: stamp.PinField(id), Value: value})
+			}
+		}
+	}
+	c.changed = nil
+	c.pinned = nil
+	c.unpinned = nil
+	return w.stampChanges(ctx, stamp.OfConversation(c.ID), c.CreatedAt, now, changed)
+}
+
+// messageAt returns the id of a message on the path of a branch; empty if there is none.
+func (w *writeTx) messageAt(ctx context.Context, branch scrollback.BranchID, seq int64) (scrollback.MessageID, error) {
+	ms, err := w.readPath(ctx, w.tx, driver.MessageQuery{Branch: branch, From: seq, To: seq})
+	if err != nil || len(ms) == 0 {
+		return "", err
+	}
+	return ms[0].ID, nil
+}
+
+// keepPins remembers the pins of a conversation by message before its path changes: those that have no clock were set
+// when it began, or by an older program.
+func (a *appender) keepPins(ctx context.Context) error {
+	for _, seq := range a.c.PinnedSeqs {
+		id, err := a.messageAt(ctx, a.c.Branch, seq)
+		if err != nil {
+			return err
+		}
+		if id == "" {
+			continue
+		}
+		c := stamp.Clock{Owner: stamp.OfConversation(a.c.ID), Field: stamp.PinField(id), Value: stamp.Yes,
+			Stamp: stamp.Stamp{At: a.c.CreatedAt}}
+		values, err := clockTable.values(&c)
+		if err != nil {
+			return err
+		}
+		if err := a.tx.Queue(ctx, `INSERT INTO clocks `+clockTable.insertClause()+` ON CONFLICT (owner, field) DO NOTHING`,
+			values...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selectPins reads where pinned messages are, and since when they are pinned.
+const selectPins = `SELECT m.branch, m.seq, k.at FROM clocks k JOIN messages m ON m.id = substr(k.field, 5)
+	WHERE k.owner = $1 AND k.field > 'pin.' AND k.field < 'pin/' AND k.value = 'true'`
+
+// showPins makes the pins of a conversation those on a path, of more than there may be the newest.
+func (a *appender) showPins(ctx context.Context, branch scrollback.BranchID, head int64) error {
+	var pins []placedPin
+	err := a.tx.Query(ctx, func(r Row) error {
+		var p placedPin
+		err := r.Scan(&p.branch, &p.seq, &p.at)
+		pins = append(pins, p)
+		return err
+	}, selectPins, stamp.OfConversation(a.c.ID))
+	if err != nil {
+		return err
+	}
+	if len(pins) == 0 {
+		a.c.PinnedSeqs = []int64{}
+		return nil
+	}
+	last := map[scrollback.BranchID]int64{} // of each branch, how far the path goes on it
+	err = a.tx.Query(ctx, func(r Row) error {
+		var branch scrollback.BranchID
+		var to int64
+		err := r.Scan(&branch, &to)
+		last[branch] = to
+		return err
+	}, Path+` SELECT branch, last FROM path`, branch, 1, head)
+	if err != nil {
+		return err
+	}
+	pins = slices.DeleteFunc(pins, func(p placedPin) bool { return p.seq > last[p.branch] })
+	slices.SortFunc(pins, func(x, y placedPin) int { return cmp.Or(cmp.Compare(y.at, x.at), cmp.Compare(y.seq, x.seq)) })
+	shown := []int64{}
+	for _, p := range pins[:min(len(pins), scrollback.PinsMax)] {
+		shown = append(shown, p.seq)
+	}
+	slices.Sort(shown)
+	a.c.PinnedSeqs = shown
+	return nil
+}
+
+// placedPin is a pinned message, and since when it is.
+type placedPin struct {
+	branch  scrollback.BranchID
+	seq, at int64
 }

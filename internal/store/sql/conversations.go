@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
@@ -23,6 +24,9 @@ type conversationRow struct {
 
 	news driver.Change // what this transaction does to it, besides what was tells
 	was  standing      // as it was read
+
+	changed          []stamp.Change // fields that edits have changed, until they have their stamps
+	pinned, unpinned []int64        // by edits, the same
 }
 
 // standing is what a change of a conversation is judged by.
@@ -179,6 +183,9 @@ func (w *writeTx) insertConversation(ctx context.Context, c *conversationRow) er
 
 // storeConversation stores all that may ever change of a conversation, as a commit.
 func (w *writeTx) storeConversation(ctx context.Context, c *conversationRow, now int64) error {
+	if err := w.stampConversation(ctx, c, now); err != nil {
+		return err
+	}
 	c.Version += 1
 	c.UpdatedAt = now
 	values, err := conversationTable.values(c)
@@ -228,6 +235,8 @@ func editConversation(c *conversationRow, edit func(*scrollback.Conversation) er
 	if was.AgentOf != nil {
 		was.AgentOf = new(*was.AgentOf)
 	}
+	before, encoded := takeSnapshot(c)
+	pinned := slices.Clone(c.PinnedSeqs)
 	err := edit(&c.Conversation)
 	c.ID = was.ID
 	c.Branch = was.Branch
@@ -238,7 +247,10 @@ func editConversation(c *conversationRow, edit func(*scrollback.Conversation) er
 	c.CreatedAt = was.CreatedAt
 	c.PurgedAt = was.PurgedAt
 	c.AgentOf = was.AgentOf
-	return err
+	if err != nil || encoded != nil {
+		return cmp.Or(err, encoded)
+	}
+	return c.noteChanges(before, pinned)
 }
 
 // CreateConversation implements [driver.Log].
@@ -316,11 +328,17 @@ func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (moved bool
 		if moved = c.DeletedAt == 0 && c.TitleBy == e.From; !moved {
 			return nil
 		}
-		c.TitleBy = e.To
 		if e.Title == "" {
+			c.TitleBy = e.To
 			return w.changeConversation(ctx, &c, conversationTitleBy)
 		}
-		c.Title = e.Title
+		if err := editConversation(&c, func(c *scrollback.Conversation) error {
+			c.TitleBy = e.To
+			c.Title = e.Title
+			return nil
+		}); err != nil {
+			return err
+		}
 		return w.storeConversation(ctx, &c, e.Now)
 	})
 	return moved && err == nil, err

@@ -169,6 +169,12 @@ func (a *appender) appendOfTurn(ctx context.Context, t *scrollback.Turn, entries
 			return b, nil, err
 		}
 		if follow && b.ID == a.c.Branch {
+			if err := a.keepPins(ctx); err != nil {
+				return b, nil, err
+			}
+			if err := a.showPins(ctx, next.ID, next.HeadSeq); err != nil {
+				return b, nil, err
+			}
 			a.c.Branch = next.ID
 			a.edited = true
 		}
@@ -189,6 +195,35 @@ func (a *appender) appendOfTurn(ctx context.Context, t *scrollback.Turn, entries
 	a.b = b
 	a.grew = true
 	return b, out, nil
+}
+
+// leaveElsewhere makes a new branch the current one, behind the head, if entries are to be appended to one
+// that another writes.
+func (a *appender) leaveElsewhere(ctx context.Context, entries []preparedEntry, now int64) error {
+	if !a.b.Elsewhere || len(entries) == 0 {
+		return nil
+	}
+	if err := a.storeGrowth(ctx, now); err != nil {
+		return err
+	}
+	next := driver.LeaveBranch(a.b, a.b.HeadSeq, entries[0].ID)
+	next.UpdatedAt = now
+	if err := a.insertLeavingBranch(ctx, a.b, &next); err != nil {
+		return err
+	}
+	a.b = next
+	a.c.Branch = next.ID
+	a.edited = true
+	return nil
+}
+
+// noteElsewhere notes that another writes the current branch, if entries are the first of it.
+func (a *appender) noteElsewhere(ctx context.Context, entries []preparedEntry) error {
+	if a.b.Elsewhere || len(entries) == 0 || a.b.HeadSeq > a.b.AtSeq {
+		return nil
+	}
+	a.b.Elsewhere = true
+	return a.changeBranch(ctx, &a.b, branchWriter)
 }
 
 // insertLeavingBranch completes and stores a branch that leaves the path of another.
@@ -229,14 +264,24 @@ func (a *appender) storeHead(ctx context.Context, now int64) error {
 	return a.touchConversation(ctx, &a.c, now)
 }
 
-// editOwn changes the conversation's own fields; storeHead stores them.
-func (a *appender) editOwn(edit func(*scrollback.Conversation)) {
+// editOwn changes the conversation's own fields; storeHead stores them. What is set before anything is said is none of
+// the changes that travel with a clock.
+func (a *appender) editOwn(edit func(*scrollback.Conversation)) error {
 	deleted := a.c.DeletedAt
+	a.c.Messages = a.b.HeadSeq
 	before, errBefore := conversationTable.values(&a.c)
-	_ = editConversation(&a.c, func(c *scrollback.Conversation) error { edit(c); return nil })
-	a.c.DeletedAt = deleted
+	began := a.b.HeadSeq > 0
+	err := editConversation(&a.c, func(c *scrollback.Conversation) error {
+		edit(c)
+		c.DeletedAt = deleted
+		return nil
+	})
+	if !began {
+		a.c.changed = nil
+	}
 	after, errAfter := conversationTable.values(&a.c)
 	a.edited = a.edited || errBefore != nil || errAfter != nil || !slices.Equal(before, after)
+	return err
 }
 
 // closeLapsed returns the newest turn, after closing it if its owner is gone.
@@ -351,6 +396,14 @@ func (db log) AppendEntries(ctx context.Context, q driver.Append) (driver.Append
 			return scrollback.Errorf(scrollback.Conflict, op, i18n.BranchIsAnother, a.b.ID, q.IfBranch)
 		}
 		if _, err := a.closeLapsed(ctx, q.Now, q.Salvage); err != nil {
+			return err
+		}
+		if q.Elsewhere {
+			err = a.noteElsewhere(ctx, entries)
+		} else {
+			err = a.leaveElsewhere(ctx, entries, q.Now)
+		}
+		if err != nil {
 			return err
 		}
 		if out.Messages, err = a.appendEntries(ctx, entries); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // selectNode reads the newest id of this store, and where it was made.
-const selectNode = `SELECT id, place, since FROM nodes ORDER BY since DESC, id DESC LIMIT 1`
+const selectNode = `SELECT id, place, since FROM nodes WHERE since = (SELECT max(since) FROM nodes)`
 
 // nodeRow is a row of nodes.
 type nodeRow struct {
@@ -95,5 +95,5 @@ func (w *writeTx) nodeAt(ctx context.Context, place string, now int64) (string, 
 		return "", err
 	}
 	id := uuid.NewString()
-	return id, w.tx.Queue(ctx, `INSERT INTO nodes (id, place, since) VALUES ($1, $2, $3)`, id, place, max(now, n.since+1))
+	return id, w.tx.Queue(ctx, `INSERT INTO nodes (since, id, place) VALUES ($1, $2, $3)`, max(now, n.since+1), id, place)
 }

@@ -161,12 +161,17 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 			}
 		}
 		if b.Edit != nil {
-			a.editOwn(b.Edit)
+			if err := a.editOwn(b.Edit); err != nil {
+				return err
+			}
 		}
 		if b.Without != nil {
 			if err := a.leaveOut(ctx, *b.Without); err != nil {
 				return err
 			}
+		}
+		if err := a.leaveElsewhere(ctx, entries, b.Now); err != nil {
+			return err
 		}
 		if out.Messages, err = a.appendEntries(ctx, entries); err != nil {
 			return err
@@ -223,7 +228,7 @@ func (a *appender) goBeside(ctx context.Context, at scrollback.Branch, now int64
 		return err
 	}
 	was := a.c.Branch
-	if err := a.goTo(ctx, at, now); err != nil {
+	if err := a.goTo(ctx, at, false, now); err != nil {
 		return err
 	}
 	a.edited = a.c.Branch != was

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/ids"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
@@ -38,7 +39,20 @@ var segmentTable = table[scrollback.Segment]{columns: []column[scrollback.Segmen
 
 var selectSegment = `SELECT ` + segmentTable.columnList() + ` FROM segments WHERE id = $1`
 
+// insertSegment inserts a segment. One whose id follows from what it says may be there, from a fold that was undone.
 func (w *writeTx) insertSegment(ctx context.Context, s *scrollback.Segment) error {
+	if ids.IsDerived(s.ID) {
+		var known scrollback.Segment
+		err := QueryRow(ctx, w.tx, func(r Row) error { return segmentTable.scan(&known, r) }, selectSegment, s.ID)
+		switch {
+		case err == nil && driver.IsSameSegment(known, *s):
+			return nil
+		case err == nil:
+			return scrollback.Errorf(scrollback.Conflict, "sqlstore.CommitFold", i18n.DifferentThingHere, "segment", s.ID)
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
+		}
+	}
 	values, err := segmentTable.values(s)
 	if err != nil {
 		return err

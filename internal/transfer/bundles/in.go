@@ -237,7 +237,11 @@ func (b *bundleImport) writeMessages(ctx context.Context) error {
 			b.at.conv = c
 			return AdaptSettings(b.View, &b.at.conv.Conversation, b.q.Project)
 		},
-		Branch: func(r bundle.Branch) error { b.at.branches[r.ID] = r.Branch; return nil },
+		Branch: func(r bundle.Branch) error {
+			r.Elsewhere = b.copy == nil // a copy is written here
+			b.at.branches[r.ID] = r.Branch
+			return nil
+		},
 		Mention: func(a scrollback.Artifact) error {
 			b.at.mentions[a.ID] = a
 			b.at.pending.Mentions = append(b.at.pending.Mentions, a)
@@ -440,6 +444,7 @@ func (b *bundleImport) writeViews(ctx context.Context, r bundle.Branch) error {
 	_, old := a.Views[r.ID]
 	view := store.ViewRepair{Branch: r.ID, IfViewVersion: a.Views[r.ID], View: r.View}
 	empty := store.Growth{Branch: r.Branch, IfHead: r.AtSeq} // if no messages come with it
+	empty.Elsewhere = b.copy == nil
 	switch {
 	case a.isVisible() && old && a.Heads[r.ID] >= r.HeadSeq:
 		return nil

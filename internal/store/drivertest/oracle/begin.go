@@ -60,12 +60,6 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 			return driver.BeginResult{}, err
 		}
 	}
-	edited := deepCopy(th.Conversation)
-	if b.Edit != nil {
-		b.Edit(&edited)
-		keepLog(&edited, th.Conversation)
-		edited.DeletedAt = th.DeletedAt
-	}
 	if err := db.writeRows(op, b.Thread); err != nil {
 		return driver.BeginResult{}, err
 	}
@@ -73,19 +67,21 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 	if b.Tally != nil {
 		storeTally(db.database, *b.Tally, used)
 	}
-	changed := fieldsDiffer(th.Conversation, edited)
 	db.concludeLast(th, last, salvaged, b.Now)
-	if changed {
-		th.news.Kinds |= driver.KindEdited
-	}
-	keepLog(&edited, th.Conversation) // it may have grown
-	th.Conversation = deepCopy(edited)
 	if b.At != nil {
 		db.goBeside(th, to, b.Now)
+	}
+	if b.Edit != nil {
+		was := deepCopy(th.Conversation)
+		db.editOwn(th, b.Now, b.Edit)
+		if fieldsDiffer(was, th.Conversation) {
+			th.news.Kinds |= driver.KindEdited
+		}
 	}
 	if b.Without != nil {
 		leaveOut(db.branches[th.Branch], *b.Without)
 	}
+	db.leaveElsewhere(th, b.Entries, b.Now)
 	ms := db.appendEntries(th, b.Entries, b.Now)
 	turn := db.openTurn(th, b.Turn)
 	if b.At == nil {
@@ -208,19 +204,9 @@ func (db *database) appendOfTurn(th *storedConversation, t *scrollback.Turn, ent
 		return b, nil
 	}
 	if b.HeadSeq > t.LastSeq {
-		next := &branchRow{Branch: deepCopy(driver.LeaveBranch(b.Branch, t.LastSeq, entries[0].ID)),
-			number: nextNumber(&db.branchNumbers)}
-		from := b
-		for from.AtSeq >= t.LastSeq && from.Parent != "" {
-			from = db.branches[from.Parent]
-		}
-		if t.LastSeq > 0 {
-			next.Parent = from.ID
-		}
-		_, _ = db.leaveParent("oracle.appendOfTurn", &next.Branch) // the parent has that message
-		db.branches[next.ID] = next
+		next := db.addLeaving(b, t.LastSeq, entries[0].ID)
 		if follow && b.ID == th.Branch {
-			th.Branch = next.ID
+			db.movePins(th, next.ID)
 			th.news.Kinds |= driver.KindEdited
 		}
 		b = next
@@ -232,6 +218,40 @@ func (db *database) appendOfTurn(th *storedConversation, t *scrollback.Turn, ent
 		th.Messages = b.HeadSeq
 	}
 	return b, out
+}
+
+// leaveElsewhere makes a new branch behind the head the current one, if entries come to one that another writes.
+func (db *database) leaveElsewhere(th *storedConversation, entries []driver.Entry, now int64) {
+	b := db.branches[th.Branch]
+	if !b.Elsewhere || len(entries) == 0 {
+		return
+	}
+	next := db.addLeaving(b, b.HeadSeq, entries[0].ID)
+	next.UpdatedAt = now
+	th.Branch = next.ID
+	th.news.Kinds |= driver.KindEdited
+}
+
+// noteElsewhere notes that another writes the current branch, if entries are the first of it.
+func (db *database) noteElsewhere(th *storedConversation, entries []driver.Entry) {
+	if b := db.branches[th.Branch]; len(entries) > 0 && b.HeadSeq == b.AtSeq {
+		b.Elsewhere = true
+	}
+}
+
+// addLeaving stores the branch that leaves the path of another behind seq, with a message that is to be its first.
+func (db *database) addLeaving(from *branchRow, seq int64, first scrollback.MessageID) *branchRow {
+	next := &branchRow{Branch: deepCopy(driver.LeaveBranch(from.Branch, seq, first)),
+		number: nextNumber(&db.branchNumbers)}
+	for from.AtSeq >= seq && from.Parent != "" {
+		from = db.branches[from.Parent]
+	}
+	if seq > 0 {
+		next.Parent = from.ID
+	}
+	_, _ = db.leaveParent("oracle.addLeaving", &next.Branch) // the parent has that message
+	db.branches[next.ID] = next
+	return next
 }
 
 // settleLast finds the newest turn of a conversation once t has ended.
@@ -248,12 +268,12 @@ func (db *database) settleLast(th *storedConversation, t *scrollback.Turn) {
 
 // goBeside makes the branch current with which a turn beside others begins.
 func (db turns) goBeside(th *storedConversation, to scrollback.Branch, now int64) {
-	b := log(db).rewindTarget(th, to, now)
+	b := log(db).rewindTarget(th, to, false, now)
 	leaveOut(b, to.View.Without) // one that is there may have left out others
 	if b.ID == th.Branch {
 		return
 	}
-	th.Branch = b.ID
+	db.movePins(th, b.ID)
 	th.Messages = b.HeadSeq
 	th.news.Kinds |= driver.KindEdited
 	if last := db.turns[th.turn]; last == nil || last.State != scrollback.TurnOpen {

@@ -54,21 +54,20 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 	if err := db.checkFresh(op, salvaged); err != nil {
 		return driver.Head{}, err
 	}
-	edited := deepCopy(th.Conversation)
-	if r.Edit != nil {
-		r.Edit(&edited)
-		keepLog(&edited, th.Conversation)
-		edited.DeletedAt = th.DeletedAt
+	if err := db.checkNamed(op, th, to, r.Named); err != nil {
+		return driver.Head{}, err
 	}
 	// From here on nothing fails.
 	db.concludeLast(th, last, salvaged, r.Now)
-	th.Conversation = deepCopy(edited)
 	th.news.Kinds = driver.KindEdited
-	b := db.rewindTarget(th, to, r.Now)
+	b := db.rewindTarget(th, to, r.Named, r.Now)
 	leaveOut(b, to.View.Without) // one that is there may have left out others
-	th.Branch = b.ID
+	db.movePins(th, b.ID)
 	th.Messages = b.HeadSeq
 	th.turn = db.turnAtHead(th)
+	if r.Edit != nil {
+		db.editOwn(th, r.Now, r.Edit)
+	}
 	db.changes.touchConversation(th, r.Now)
 	return db.readHead(th), nil
 }
@@ -104,14 +103,26 @@ func checkInherited(op string, th *storedConversation, of scrollback.Conversatio
 	return nil
 }
 
+// checkNamed returns an error if a branch that has messages, or is elsewhere, has the id of a named one.
+func (db log) checkNamed(op string, th *storedConversation, to scrollback.Branch, named bool) error {
+	if p := db.branches[to.Parent]; !named || p != nil && p.Conversation == th.ID && p.HeadSeq == to.AtSeq {
+		return nil
+	}
+	b := db.branches[to.ID]
+	if b == nil || b.Conversation == th.ID && b.Parent == to.Parent && b.AtSeq == to.AtSeq && b.HeadSeq == b.AtSeq {
+		return nil
+	}
+	return scrollback.Errorf(scrollback.Conflict, op, "branch %s exists", to.ID)
+}
+
 // rewindTarget returns the branch that a rewind leads to: one that is already there, or a new
 // one.
-func (db log) rewindTarget(th *storedConversation, to scrollback.Branch, now int64) *branchRow {
+func (db log) rewindTarget(th *storedConversation, to scrollback.Branch, named bool, now int64) *branchRow {
 	if p := db.branches[to.Parent]; p != nil && p.Conversation == th.ID && p.HeadSeq == to.AtSeq {
 		return p
 	}
 	for _, b := range db.listOwnBranches(th.ID) {
-		if b.Parent == to.Parent && b.AtSeq == to.AtSeq && b.HeadSeq == b.AtSeq {
+		if b.Parent == to.Parent && b.AtSeq == to.AtSeq && b.HeadSeq == b.AtSeq && (!named || b.ID == to.ID) {
 			return b
 		}
 	}

@@ -3,6 +3,9 @@ package oracle
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -122,4 +125,104 @@ func (db *database) checkNoStone(op string, id scrollback.ConversationID) error 
 		return scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged", id)
 	}
 	return nil
+}
+
+// editConversation lets an editor change a conversation's own fields, and gives what it has changed a stamp.
+func (db *database) editConversation(th *storedConversation, now int64, edit func(*scrollback.Conversation) error) error {
+	edited := deepCopy(th.Conversation)
+	if err := edit(&edited); err != nil {
+		return err
+	}
+	keepLog(&edited, th.Conversation)
+	changed := takeSnapshot(th.Conversation).Changes(takeSnapshot(edited))
+	for value, seqs := range map[string][]int64{stamp.Yes: without(edited.PinnedSeqs, th.PinnedSeqs),
+		stamp.No: without(th.PinnedSeqs, edited.PinnedSeqs)} {
+		for _, seq := range seqs {
+			if id := db.messageAt(th.Branch, seq); id != "" {
+				changed = append(changed, stamp.Change{Field: stamp.PinField(id), Value: value})
+			}
+		}
+	}
+	th.Conversation = deepCopy(edited)
+	db.stampChanges(stamp.OfConversation(th.ID), th.CreatedAt, now, changed)
+	return nil
+}
+
+// editOwn is editConversation within another write. What is set before anything is said has no stamp.
+func (db *database) editOwn(th *storedConversation, now int64, edit func(*scrollback.Conversation)) {
+	owner := stamp.OfConversation(th.ID)
+	before := maps.Clone(db.clocks[owner])
+	_ = db.editConversation(th, now, func(c *scrollback.Conversation) error {
+		deleted := c.DeletedAt
+		edit(c)
+		c.DeletedAt = deleted
+		return nil
+	})
+	if th.Messages == 0 {
+		db.clocks[owner] = before
+	}
+}
+
+func takeSnapshot(c scrollback.Conversation) stamp.Snapshot {
+	settings, err := json.Marshal(c.Settings)
+	if err != nil {
+		panic(err) // it came as JSON
+	}
+	return stamp.TakeSnapshot(&c, string(settings))
+}
+
+// without returns those of some seqs that are not among others.
+func without(seqs, others []int64) []int64 {
+	return slices.DeleteFunc(slices.Clone(seqs), func(seq int64) bool { return slices.Contains(others, seq) })
+}
+
+// messageAt returns the id of a message on the path of a branch; empty if there is none.
+func (db *database) messageAt(branch scrollback.BranchID, seq int64) scrollback.MessageID {
+	for _, m := range db.listPath(branch) {
+		if m.Seq == seq {
+			return m.ID
+		}
+	}
+	return ""
+}
+
+// listPath returns the messages on the path of a branch.
+func (db *database) listPath(branch scrollback.BranchID) (out []scrollback.Message) {
+	to := int64(math.MaxInt64)
+	for b := db.branches[branch]; b != nil; b = db.branches[b.Parent] {
+		for _, r := range b.rows {
+			if r.Seq <= to {
+				out = append(out, r.Message)
+			}
+		}
+		to = b.AtSeq
+	}
+	return out
+}
+
+// movePins makes a branch the current one: of what is pinned, what is on its path is shown, and the rest remembered.
+func (db *database) movePins(th *storedConversation, to scrollback.BranchID) {
+	if th.Branch == to {
+		return
+	}
+	owner := stamp.OfConversation(th.ID)
+	for _, seq := range th.PinnedSeqs {
+		field := stamp.PinField(db.messageAt(th.Branch, seq))
+		if _, ok := db.clocks[owner][field]; !ok && field != stamp.PinFields {
+			db.putClock(stamp.Clock{Owner: owner, Field: field, Stamp: stamp.Stamp{At: th.CreatedAt}, Value: stamp.Yes})
+		}
+	}
+	th.Branch = to
+	pins := slices.DeleteFunc(db.listPath(to), func(m scrollback.Message) bool {
+		return db.clocks[owner][stamp.PinField(m.ID)].Value != stamp.Yes
+	})
+	slices.SortFunc(pins, func(a, b scrollback.Message) int {
+		return cmp.Or(cmp.Compare(db.clocks[owner][stamp.PinField(b.ID)].At, db.clocks[owner][stamp.PinField(a.ID)].At),
+			cmp.Compare(b.Seq, a.Seq))
+	})
+	th.PinnedSeqs = []int64{}
+	for _, m := range pins[:min(len(pins), scrollback.PinsMax)] {
+		th.PinnedSeqs = append(th.PinnedSeqs, m.Seq)
+	}
+	slices.Sort(th.PinnedSeqs)
 }

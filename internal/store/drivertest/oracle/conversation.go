@@ -79,12 +79,9 @@ func (db log) PatchConversation(ctx context.Context, id scrollback.ConversationI
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	next := deepCopy(th.Conversation)
-	if err := edit(&next); err != nil {
+	if err := db.editConversation(th, now, edit); err != nil {
 		return scrollback.Conversation{}, err
 	}
-	keepLog(&next, th.Conversation)
-	th.Conversation = deepCopy(next)
 	th.news.Kinds |= driver.KindEdited
 	db.changes.touchConversation(th, now)
 	return deepCopy(th.Conversation), nil
@@ -248,9 +245,14 @@ func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (bool, erro
 	if th.DeletedAt != 0 || th.TitleBy != e.From {
 		return false, nil
 	}
-	th.TitleBy = e.To
-	if e.Title != "" {
-		th.Title = e.Title
+	if e.Title == "" {
+		th.TitleBy = e.To
+	} else {
+		_ = db.editConversation(th, e.Now, func(c *scrollback.Conversation) error {
+			c.TitleBy = e.To
+			c.Title = e.Title
+			return nil
+		})
 		th.news.Kinds |= driver.KindEdited
 		db.changes.touchConversation(th, e.Now)
 	}

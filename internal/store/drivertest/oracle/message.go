@@ -75,6 +75,11 @@ func (db log) AppendEntries(ctx context.Context, a driver.Append) (driver.Append
 		return driver.AppendResult{}, err
 	}
 	db.concludeLast(th, kept, salvaged, a.Now)
+	if a.Elsewhere {
+		db.noteElsewhere(th, a.Entries)
+	} else {
+		db.leaveElsewhere(th, a.Entries, a.Now)
+	}
 	ms := db.appendEntries(th, a.Entries, a.Now)
 	db.changes.touchConversation(th, a.Now)
 	return driver.AppendResult{Head: db.readHead(th), Messages: ms}, nil

@@ -46,7 +46,10 @@ func copyAdoption(a driver.Adoption) driver.Adoption {
 func (db log) snapshotAdopted() (back func()) {
 	was := database{threads: maps.Clone(db.threads), branches: maps.Clone(db.branches), turns: maps.Clone(db.turns),
 		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows),
-		changes: db.changes, kept: slices.Clip(db.kept)}
+		changes: db.changes, kept: slices.Clip(db.kept), clocks: maps.Clone(db.clocks)}
+	for owner, of := range db.clocks {
+		db.clocks[owner] = maps.Clone(of)
+	}
 	for id, th := range db.threads {
 		db.threads[id] = new(*th)
 		db.threads[id].receipts = nil
@@ -73,6 +76,7 @@ func (db log) snapshotAdopted() (back func()) {
 		db.rows = was.rows
 		db.kept = was.kept
 		db.changes = was.changes
+		db.clocks = was.clocks
 	}
 }
 
@@ -284,7 +288,8 @@ func (j *adoptionBatch) endAdoption() error {
 	if j.a.Current == "" && (j.isHidden() || !j.grown[j.th.Branch]) {
 		return nil
 	}
-	if j.isHidden() {
+	hidden := j.isHidden()
+	if hidden {
 		if err := j.checkNoStone(j.op, j.th.ID); err != nil {
 			return err
 		}
@@ -299,14 +304,10 @@ func (j *adoptionBatch) endAdoption() error {
 		j.th.was = scrollback.Conversation{}
 	}
 	if j.a.Current != "" {
-		j.th.Branch = j.a.Current
-		if j.a.Edit != nil {
-			edited := deepCopy(j.th.Conversation)
-			j.a.Edit(&edited)
-			keepLog(&edited, j.th.Conversation)
-			edited.DeletedAt = j.th.DeletedAt
-			j.th.Conversation = edited
+		if hidden {
+			j.th.Branch = j.a.Current
 		}
+		j.movePins(j.th, j.a.Current)
 	}
 	b, err := j.findBranch(j.op, j.th.Branch)
 	if err != nil {
@@ -316,6 +317,9 @@ func (j *adoptionBatch) endAdoption() error {
 		return j.conflictError("branch %s is of another conversation", b.ID)
 	}
 	j.th.Messages = b.HeadSeq
+	if j.a.Current != "" && j.a.Edit != nil {
+		j.editOwn(j.th, max(j.changed, j.a.Conversation.UpdatedAt), j.a.Edit)
+	}
 	j.th.turn = j.turnAtHead(j.th)
 	if t := j.a.Left; t != nil && j.a.Current != "" && j.turns[t.ID] == nil {
 		left := deepCopy(t)

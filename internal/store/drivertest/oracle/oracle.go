@@ -49,8 +49,9 @@ type database struct {
 	learned                   map[string]scrollback.Learned
 	changes                   changeLog
 	projects                  map[string]scrollback.Project
-	origins                   []scrollback.Origin     // by tool, id and conversation
-	purged                    map[[2]string]bool      // by the key of an origin and a project
+	origins                   []scrollback.Origin // by tool, id and conversation
+	purged                    map[[2]string]bool  // by the key of an origin and a project
+	aliases                   map[aliasOf]string
 	tallies                   map[string]driver.Tally // Most is how much there is
 	allowed                   map[scrollback.KeyID]scrollback.KeyLimits
 	keys                      []storedKey // in the order they were added
@@ -92,6 +93,7 @@ func newDatabase() *database {
 		changes:   changeLog{committed: make(chan struct{}, 1)},
 		projects:  map[string]scrollback.Project{},
 		purged:    map[[2]string]bool{},
+		aliases:   map[aliasOf]string{},
 		tallies:   map[string]driver.Tally{},
 		allowed:   map[scrollback.KeyID]scrollback.KeyLimits{},
 		claims:    map[claimKey]driver.Claim{},

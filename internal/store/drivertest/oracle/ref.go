@@ -171,10 +171,18 @@ func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
 	if b.ViewVersion != c.IfViewVersion {
 		return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", b.ID)
 	}
+	for _, s := range c.Segments {
+		if known, there := db.segments[s.ID]; there && !driver.IsSameSegment(known, s) {
+			return scrollback.Errorf(scrollback.Conflict, op, "another segment %s is here", s.ID)
+		}
+	}
 	th.receipts = append(th.receipts, &receiptRow{
 		Receipt: deepCopy(c.Receipt), branch: b.ID, before: b.View, folded: len(c.Segments) > 0,
 	})
 	for _, s := range c.Segments {
+		if _, there := db.segments[s.ID]; there {
+			continue
+		}
 		db.segments[s.ID] = deepCopy(s)
 		if of := db.threads[s.Conversation]; of != nil { // a fork folds what it inherits too
 			of.segments = append(of.segments, s.ID)

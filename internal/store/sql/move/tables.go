@@ -36,7 +36,7 @@ var conversations = &table{name: "conversations", key: 1, of: "id = $1",
 	columns: splitColumns(sqlstore.ConversationColumns)}
 
 var branches = &table{name: "branches", key: 2, of: ofConversation, branch: true, columns: splitColumns(`conversation_id, id, parent_branch, at_seq,
-	head_seq, sum_tokens, sum_bytes, sum_images, view, view_version, updated_at`)}
+	head_seq, sum_tokens, sum_bytes, sum_images, view, view_version, updated_at, elsewhere`)}
 
 // conversationTables are the other tables with rows of a conversation, in the order in which they are
 // carried: what steps sent is found through the turns that are there already.
@@ -85,6 +85,7 @@ var wholeTables = []*table{
 	{name: "purged_origins", key: 2, columns: splitColumns(`origin, project`)},
 	{name: "clocks", key: 2, columns: splitColumns(sqlstore.ClockColumns)},
 	{name: "stones", key: 1, columns: splitColumns(sqlstore.StoneColumns)},
+	{name: "aliases", key: 2, columns: splitColumns(sqlstore.AliasColumns)},
 }
 
 // NotedTable is a table whose changes a source notes while it is copied. Of is the column with the

@@ -29,8 +29,8 @@ func fileIdentity(path string) (string, error) {
 		return "", err
 	}
 	// Without access to the content: no lock that the process has on it is touched.
-	file, err := windows.CreateFile(name, 0, windows.FILE_SHARE_READ|windows.FILE_SHARE_WRITE|windows.FILE_SHARE_DELETE, nil,
-		windows.OPEN_EXISTING, windows.FILE_ATTRIBUTE_NORMAL, 0)
+	const shared = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	file, err := windows.CreateFile(name, 0, shared, nil, windows.OPEN_EXISTING, windows.FILE_ATTRIBUTE_NORMAL, 0)
 	if err != nil {
 		return "", err
 	}
@@ -39,5 +39,6 @@ func fileIdentity(path string) (string, error) {
 	if err := windows.GetFileInformationByHandle(file, &s); err != nil {
 		return "", err
 	}
-	return fmt.Sprint(s.VolumeSerialNumber, " ", s.FileIndexHigh, " ", s.FileIndexLow, " ", s.CreationTime.Nanoseconds()), nil
+	return fmt.Sprint(s.VolumeSerialNumber, " ", s.FileIndexHigh, " ", s.FileIndexLow, " ",
+		s.CreationTime.Nanoseconds()), nil
 }

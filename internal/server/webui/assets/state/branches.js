@@ -27,7 +27,7 @@ export async function refresh(id) {
 // first, and which of them m is of.
 export function versions(m) {
   const all = branches.value;
-  const own = all.find((b) => b.id === m.branch);
+  const own = all.find((b) => thread.holds(b, m.branch));
   if (all.length < 2 || !own) return null;
   const begins = own.at_seq === m.seq - 1;
   const from = begins ? own.parent : own.id;

@@ -54,11 +54,14 @@ export const after = (seq) => turns.value.filter((e) => e.after_seq === seq).sor
 
 let visit = 0;
 
+// holds reports whether an entry is that of a branch, or of one that it goes on from and is shown as one with.
+export const holds = (b, id) => b.id === id || (b.joined || []).includes(id);
+
 // elsewhere finds the version of a conversation that has a message which its current path lacks.
 async function elsewhere(id, seq, branch) {
   const all = (await api.branches(id)).branches;
   const has = all.filter((b) => b.head_seq >= seq && b.messages > 0 && !b.current);
-  const of = has.find((b) => b.id === branch) || has.sort((a, b) => b.updated_at - a.updated_at)[0];
+  const of = has.find((b) => holds(b, branch)) || has.sort((a, b) => b.updated_at - a.updated_at)[0];
   return { seq, branch: of ? of.id : null, head: (all.find((b) => b.current) || { head_seq: 0 }).head_seq };
 }
 

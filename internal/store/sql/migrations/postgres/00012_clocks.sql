@@ -22,9 +22,9 @@ CREATE TABLE stones (
 
 -- The ids of this store, of which the newest is its own; each belongs to one place.
 CREATE TABLE nodes (
-    id    TEXT   COLLATE "C" NOT NULL PRIMARY KEY,
-    place TEXT   COLLATE "C" NOT NULL,
-    since BIGINT NOT NULL
+    since BIGINT NOT NULL PRIMARY KEY,
+    id    TEXT   COLLATE "C" NOT NULL,
+    place TEXT   COLLATE "C" NOT NULL
 );
 
 -- What was purged before and has heirs, or is being purged. What is only being brought, or was brought for its heirs, is

@@ -22,10 +22,10 @@ CREATE TABLE stones (
 
 -- The ids of this store, of which the newest is its own; each belongs to one place.
 CREATE TABLE nodes (
-    id    TEXT    NOT NULL PRIMARY KEY,
-    place TEXT    NOT NULL,
-    since INTEGER NOT NULL
-) WITHOUT ROWID;
+    since INTEGER NOT NULL PRIMARY KEY,
+    id    TEXT    NOT NULL,
+    place TEXT    NOT NULL
+);
 
 -- What was purged before and has heirs, or is being purged. What is only being brought, or was brought for its heirs, is
 -- hidden in the same way, but is no older than that.

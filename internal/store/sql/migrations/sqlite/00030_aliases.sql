@@ -1,0 +1,11 @@
+-- +goose Up
+
+-- Ids that were given up, because what they name has another one too: what is shown now, by the kind of thing. No id
+-- that is shown is given up itself.
+CREATE TABLE aliases (
+    kind TEXT NOT NULL, -- conversation, branch, message, turn, segment
+    id   TEXT NOT NULL,
+    now  TEXT NOT NULL,
+    PRIMARY KEY (kind, id)
+) WITHOUT ROWID;
+CREATE INDEX aliases_now ON aliases (kind, now);
