@@ -38,8 +38,9 @@ type Head struct {
 	Rest          Sum `json:"rest"`
 }
 
-// Inventory is what a conversation has, in sums: its messages by the branches they were written to, and everything else
-// in buckets, by the first byte of its elements.
+// Inventory is what a conversation has, in sums: its messages by the branches they were written to, from 1 to [MaxSeq]
+// each, and everything else in buckets, by the first byte of its elements. Stores that hold a message on different
+// branches compare more, and come to the same.
 type Inventory struct {
 	ID     scrollback.ConversationID `json:"id"`
 	Tally  Tally                     `json:"tally"`

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/ids"
 	"github.com/scrollback-ai/scrollback/internal/merge"
 )
 
@@ -45,7 +46,7 @@ func show(runs []merge.Run) string {
 	var out []string
 	for _, r := range runs {
 		label := string(r.Label)
-		if r.Label == merge.BranchOf(r.First) {
+		if r.Label == ids.Branch(r.First) {
 			label = "*" + string(r.First)
 		}
 		out = append(out, fmt.Sprintf("%s:%s-%s@%d", label, r.First, r.Last, r.FirstSeq))
@@ -83,13 +84,13 @@ func TestLabels(t *testing.T) {
 // A branch that somebody named like the label of another run gives way to it.
 func TestLabelsGiveWay(t *testing.T) {
 	c := read(t, "first r\na r - 1\nb r a 3\nx r a 2")
-	taken := merge.BranchOf("b")
+	taken := ids.Branch("b")
 	c.Messages = append(c.Messages, merge.Message{ID: "t", Born: taken, Prev: "x", Seq: 3})
 	labels := map[scrollback.BranchID]scrollback.MessageID{}
 	for _, r := range merge.Labels(c) {
 		labels[r.Label] = r.First
 	}
-	want := map[scrollback.BranchID]scrollback.MessageID{"r": "a", taken: "b", merge.BranchOf("t"): "t"}
+	want := map[scrollback.BranchID]scrollback.MessageID{"r": "a", taken: "b", ids.Branch("t"): "t"}
 	if !reflect.DeepEqual(labels, want) {
 		t.Errorf("%v, want %v", labels, want)
 	}

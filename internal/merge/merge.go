@@ -299,7 +299,7 @@ func (m *merger) keyOrID(id scrollback.MessageID) scrollback.MessageID {
 // isSound reports whether a message can be one, by itself.
 func (m *Message) isSound() bool {
 	return m.ID != "" && len(m.ID) <= maxID && len(m.Source) <= maxID && m.Born != "" && len(m.Born) <= maxID &&
-		m.Seq >= 1 && m.Seq <= maxSeq && (m.Prev == "") == (m.Seq == 1) && m.Prev != m.ID
+		m.Seq >= 1 && m.Seq <= MaxSeq && (m.Prev == "") == (m.Seq == 1) && m.Prev != m.ID
 }
 
 // equal reports whether two records are of the same message.

@@ -214,10 +214,10 @@ func (c *comparison) compareMessages(wanted *Wanted, here, there []Range) error 
 }
 
 // isSound reports whether a range can be one.
-func (r Range) isSound() bool { return r.From >= 1 && r.To >= r.From && r.To <= maxSeq }
+func (r Range) isSound() bool { return r.From >= 1 && r.To >= r.From && r.To <= MaxSeq }
 
-// maxSeq bounds the seqs of messages.
-const maxSeq = 1 << 40
+// MaxSeq bounds the seqs of messages: the ranges of an [Inventory] go from 1 to it.
+const MaxSeq = 1 << 28
 
 // split cuts a range into parts; the last may be shorter.
 func (r Range) split() []Range {

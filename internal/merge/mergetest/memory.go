@@ -27,6 +27,8 @@ type Memory struct {
 	projects      map[string]*merge.Project
 	unknown       map[string]json.RawMessage
 	head          merge.Head
+	tree          *merge.Tree // of the head that treeOf is; nil: to be made
+	treeOf        merge.Head
 }
 
 // source is the key of a message in its conversation.
@@ -506,11 +508,14 @@ func (s *Memory) Summaries() []merge.Summary {
 
 // Level implements [merge.Side].
 func (s *Memory) Level(_ context.Context, below merge.Prefix) (merge.Level, error) {
-	all := s.Summaries()
-	if below == "" && len(all) <= merge.LeafSize {
-		return merge.Level{Conversations: all}, nil
+	if below == "" && s.head.Count <= merge.LeafSize {
+		return merge.Level{Conversations: s.Summaries()}, nil
 	}
-	return merge.NewTree(all).Level(below), nil
+	if s.tree == nil || s.treeOf != s.head {
+		s.tree = merge.NewTree(s.Summaries())
+		s.treeOf = s.head
+	}
+	return s.tree.Level(below), nil
 }
 
 // Inventory implements [merge.Side].
@@ -523,7 +528,7 @@ func (s *Memory) Inventory(_ context.Context, id scrollback.ConversationID) (mer
 	out.Tally = c.tally
 	for branch, line := range c.lines {
 		out.Ranges = append(out.Ranges,
-			merge.Range{Branch: branch, From: 1, To: 1 << 20, Count: int64(len(line)), Sum: c.sums[branch]})
+			merge.Range{Branch: branch, From: 1, To: merge.MaxSeq, Count: int64(len(line)), Sum: c.sums[branch]})
 	}
 	out.Rest = map[uint8]merge.Sum{}
 	for _, e := range s.elements(c) {
