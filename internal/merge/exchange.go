@@ -68,8 +68,8 @@ type Wanted struct {
 
 // Tally is what the digest of a conversation is made of. A store keeps it in a row and changes it with what it writes.
 //
-// Of a purged conversation, Rest is the sum of its stone alone. What else remains (segments, mentions, other ids) travels
-// with the messages, and is no part of the digest: a store that met the stone before the fork has less of it.
+// Of a purged conversation, Rest is the sum of its stone alone. What else remains (segments, mentions, other ids)
+// travels with the messages, and is no part of the digest: a store that met the stone before the fork has less of it.
 type Tally struct {
 	Messages Sum   `json:"messages"`
 	Count    int64 `json:"count"` // of messages

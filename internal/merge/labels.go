@@ -23,9 +23,9 @@ type Run struct {
 //
 // Messages go on under the label of the message before them where both were written to one branch. Where several do so,
 // or several runs begin with the same branch, the one whose first message is older (CreatedAt, then key) keeps the
-// label; each other one gets the label that follows from its first message ([ids.Branch]). Imported messages count as written to the
-// first branch of the conversation (of several, that with the smallest id), wherever an import found room for them: so it
-// does not matter what was imported first, where, and under which ids.
+// label; each other one gets the label that follows from its first message ([ids.Branch]). Imported messages count as
+// written to the first branch of the conversation (of several, that with the smallest id), wherever an import found
+// room for them: so it does not matter what was imported first, where, and under which ids.
 //
 // It is a function of the set of messages alone: neither their order nor the ids that they have here change it. The
 // runs come in the order of their labels. A message whose predecessor is not among them begins a run.

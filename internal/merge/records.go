@@ -41,8 +41,8 @@ type Conversation struct {
 	Unknown     map[string]json.RawMessage `json:"unknown,omitempty"`
 }
 
-// NameByKeys makes of the ids by which records name messages the keys of those, as they travel: the other store may have
-// the messages under other ids. The lists of c are replaced, not changed.
+// NameByKeys makes of the ids by which records name messages the keys of those, as they travel: the other store may
+// have the messages under other ids. The lists of c are replaced, not changed.
 func (c *Conversation) NameByKeys(keys Keys) {
 	if c.Parent != nil {
 		c.Parent = &Parent{c.Parent.Conversation, keys(c.Parent.Message)}

@@ -367,19 +367,7 @@ func (s *Memory) describe(rules Rules) string {
 			add("%s unknown %s %s", id, name, value)
 		}
 	}
-	for id, m := range s.messages {
-		if id != m.Key() && !s.isGone(m.of) {
-			add("alias %s %s", id, m.Key())
-		}
-	}
-	for name, p := range s.projects {
-		for field, f := range p.Fields {
-			add("project %s %s %s %v", name, field, f.Value, f.Stamp)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.unknown)) {
-		add("unknown %s %s", name, s.unknown[name])
-	}
+	s.describeOthers(add)
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
@@ -406,4 +394,21 @@ func firstLine(a, b string) string {
 		}
 	}
 	return strings.Join(out, "\n")
+}
+
+// describeOthers writes down other ids of messages, projects and what is of newer versions.
+func (s *Memory) describeOthers(add func(format string, args ...any)) {
+	for id, m := range s.messages {
+		if id != m.Key() && !s.isGone(m.of) {
+			add("alias %s %s", id, m.Key())
+		}
+	}
+	for name, p := range s.projects {
+		for field, f := range p.Fields {
+			add("project %s %s %s %v", name, field, f.Value, f.Stamp)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.unknown)) {
+		add("unknown %s %s", name, s.unknown[name])
+	}
 }

@@ -587,7 +587,8 @@ func (w *World) editProject(n *node) error {
 	f := merge.Field{Value: fmt.Appendf(nil, `"v%d"`, w.random.IntN(5)), Stamp: w.stamp(n, fields, nil)}
 	n.Apply(merge.Set{Projects: []merge.Project{{Name: name, Fields: map[string]merge.Field{"title": f}}}}, w.rules.Spared)
 	if w.chance(10) && n.unknown["table"] == nil {
-		n.Apply(merge.Set{Unknown: map[string]json.RawMessage{"table": fmt.Appendf(nil, `"%d"`, w.random.IntN(9))}}, w.rules.Spared)
+		unknown := map[string]json.RawMessage{"table": fmt.Appendf(nil, `"%d"`, w.random.IntN(9))}
+		n.Apply(merge.Set{Unknown: unknown}, w.rules.Spared)
 	}
 	return nil
 }
