@@ -61,7 +61,7 @@ func TestLabels(t *testing.T) {
 		"two wrote to one":              {"first r\na r - 1\nb r a 3\nc r b 4\nx r a 2\ny r x 5", "*b:b-c@2 r:a-y@1"},
 		"equal times":                   {"first r\na r - 1\nx r a 2\nb r a 2", "r:a-b@1 *x:x-x@2"},
 		"from the beginning":            {"first r\na r - 2\nb r a 3\nx r - 1", "*a:a-b@1 r:x-x@1"},
-		"again behind the loss":         {"first r\na r - 1\nb r a 3\nc r b 4\nd r b 5\nx r a 2", "*b:b-c@2 *d:d-d@3 r:a-x@1"},
+		"behind the loss":               {"first r\na r - 1\nb r a 3\nc r b 4\nd r b 5\nx r a 2", "*b:b-c@2 *d:d-d@3 r:a-x@1"},
 		"imported beside":               {"first r\na r - 1 i\nb r a 3 i\nx s a 2 i\ny s x 4 i", "*b:b-b@2 r:a-y@1"},
 		"imported under another branch": {"first z\nfirst r\na z - 1 i\nb z a 3 i", "r:a-b@1"},
 		"said behind an import":         {"first r\na r - 1 i\nb s a 2\nc r a 3 i", "r:a-c@1 s:b-b@2"},
