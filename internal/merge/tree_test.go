@@ -130,15 +130,8 @@ func TestMissingThroughTree(t *testing.T) {
 // Of a long conversation only what is missing is listed.
 func TestMissingOfLongConversation(t *testing.T) {
 	here := mergetest.NewMemory()
-	c := merge.Conversation{ID: "c", CreatedAt: 1}
 	const n = 50_000
-	for i := range n {
-		m := merge.Message{ID: scrollback.MessageID(fmt.Sprintf("m%06d", i)), Born: "b", Seq: int64(i + 1)}
-		if i > 0 {
-			m.Prev = c.Messages[i-1].ID
-		}
-		c.Messages = append(c.Messages, m)
-	}
+	c := chain(n)
 	all := merge.Set{Conversations: []merge.Conversation{c}}
 	there := mergetest.NewMemory()
 	there.Apply(all, merge.Spared)
