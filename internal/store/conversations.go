@@ -337,11 +337,17 @@ func (s *Store) ListConversations(ctx context.Context, q scrollback.ListQuery) (
 // that has not been in the trash since then is conflict.
 func (s *Store) PurgeConversation(ctx context.Context, id scrollback.ConversationID,
 	trashedBy int64) (PurgeResult, error) {
+	return s.purgeConversation(ctx, driver.Purge{Conversation: id, TrashedBy: trashedBy})
+}
+
+// purgeConversation purges step by step, and goes on with what was purged earlier and is needed no more.
+func (s *Store) purgeConversation(ctx context.Context, q driver.Purge) (PurgeResult, error) {
 	var all driver.PurgeResult
+	q.Limit = purgeStep
 	defer s.index.NotePurged()
-	for first := true; id != ""; first = false {
-		p, err := s.d.Log.PurgeConversation(ctx,
-			driver.Purge{Conversation: id, Now: s.Now(), TrashedBy: trashedBy, Limit: purgeStep})
+	for first := true; q.Conversation != ""; first = false {
+		q.Now = s.Now()
+		p, err := s.d.Log.PurgeConversation(ctx, q)
 		if err != nil {
 			return all, err
 		}
@@ -351,7 +357,8 @@ func (s *Store) PurgeConversation(ctx context.Context, id scrollback.Conversatio
 			if first || all.Kept == 0 {
 				all.Kept = p.Kept
 			}
-			id = p.Next
+			q.Conversation = p.Next
+			q.Stone = nil
 		}
 	}
 	all.Done = true

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/kept"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
@@ -225,6 +227,53 @@ func (p Move) ListWrittenBranches(ctx context.Context, c scrollback.Conversation
 	return slices.DeleteFunc(branches, func(b scrollback.Branch) bool {
 		return b.HeadSeq == b.AtSeq && b.ID != c.Branch
 	}), err
+}
+
+// ListAll lists all conversations that were not purged, in the trash or not, by id.
+func (p Move) ListAll(ctx context.Context) ([]scrollback.Conversation, error) {
+	var out []scrollback.Conversation
+	for _, first := range "0123456789abcdef" {
+		page, err := p.s.d.Log.ListConversations(ctx, driver.ListQuery{Prefix: string(first), Limit: math.MaxInt32})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, page...)
+	}
+	return out, nil
+}
+
+// ReadReadings returns the branches on which messages of another stand, by branch and seq.
+func (p Move) ReadReadings(ctx context.Context, id scrollback.ConversationID) ([]Reading, error) {
+	return p.s.d.Log.ReadReadings(ctx, id)
+}
+
+// ReadClocks returns when the fields of an owner were changed last, by field.
+func (p Move) ReadClocks(ctx context.Context, owner string) ([]stamp.Clock, error) {
+	return p.s.d.Log.ReadClocks(ctx, owner)
+}
+
+// PutClocks stores when fields were changed last, in another store.
+func (p Move) PutClocks(ctx context.Context, all []stamp.Clock) error { return p.s.d.Log.PutClocks(ctx, all) }
+
+// ListStones lists what is left of conversations that were purged, by id.
+func (p Move) ListStones(ctx context.Context) ([]stamp.Stone, error) {
+	var out []stamp.Stone
+	for after := scrollback.ConversationID(""); ; after = out[len(out)-1].ID {
+		page, err := p.s.d.Log.ListStones(ctx, after, scrollback.ListMax)
+		if out = append(out, page...); err != nil || len(page) < scrollback.ListMax {
+			return out, err
+		}
+	}
+}
+
+// PutStone stores a stone of another store, and purges the conversation if it is here. It returns the
+// artifacts that nothing mentions any more.
+func (p Move) PutStone(ctx context.Context, s stamp.Stone) (PurgeResult, error) {
+	err := p.s.d.Log.PutStone(ctx, s)
+	if scrollback.CodeOf(err) != scrollback.Conflict {
+		return PurgeResult{}, err
+	}
+	return p.s.purgeConversation(ctx, driver.Purge{Conversation: s.ID, Stone: &s})
 }
 
 // WalkReceipts walks the receipts of a conversation, oldest first.

@@ -236,6 +236,9 @@ type (
 	// Adoption is a batch of a history that was made elsewhere.
 	Adoption = driver.Adoption
 
+	// Reading says that messages of a branch were written to another one. It is [driver.Reading].
+	Reading = driver.Reading
+
 	// OriginQuery pages through origins.
 	OriginQuery = driver.OriginQuery
 

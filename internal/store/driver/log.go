@@ -105,6 +105,12 @@ type Log interface {
 	// so is a pin of PinnedSeqs whose message has none.
 	ReadClocks(ctx context.Context, owner string) ([]stamp.Clock, error)
 
+	// PutClocks stores clocks that were set elsewhere, each in the place of the one that its field has.
+	PutClocks(ctx context.Context, all []stamp.Clock) error
+
+	// ReadReadings returns those of a conversation, by branch and seq.
+	ReadReadings(ctx context.Context, id scrollback.ConversationID) ([]Reading, error)
+
 	// ReadStone returns the stone of a conversation; not_found if it has none.
 	ReadStone(ctx context.Context, id scrollback.ConversationID) (stamp.Stone, error)
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 )
 
 // Adoption brings rows of a history that was made elsewhere, with the ids they have
@@ -29,8 +30,15 @@ import (
 //     not later.
 //  6. With Current, Left is stored if its id is unknown: a turn that has ended, with the
 //     draft that it left. It becomes the newest turn if that branch ends with its LastSeq.
+//
+// With Merge, what another store knows better is taken as it is there: a conversation in the trash is written to, one
+// that people see inherits from more, Edit may put it in the trash or take it out, and what Edit changes gets no stamp
+// of this store but Clocks, which are stored in any case. What is pinned follows from the clocks. Readings are stored.
 type Adoption struct {
 	Conversation scrollback.Conversation
+	Merge        bool
+	Clocks       []stamp.Clock
+	Readings     []Reading
 	Now          int64
 	Branches     []AdoptedBranch
 	Segments     []scrollback.Segment
@@ -52,6 +60,15 @@ type AdoptedBranch struct {
 	scrollback.Branch
 	IfHead  int64
 	Entries []Entry
+}
+
+// Reading says that the messages of a branch were written to another one, Born, from a seq on: their places there
+// were taken by others when they came.
+type Reading struct {
+	Conversation scrollback.ConversationID
+	Branch       scrollback.BranchID
+	From         int64
+	Born         scrollback.BranchID
 }
 
 // HideConversation returns a conversation as it is kept while nobody sees it.

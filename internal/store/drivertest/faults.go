@@ -590,6 +590,16 @@ func (f faultyLog) ReadClocks(ctx context.Context, owner string) ([]stamp.Clock,
 	return callFaulty(f.of, "ReadClocks", func() ([]stamp.Clock, error) { return f.d.ReadClocks(ctx, owner) })
 }
 
+// PutClocks implements [driver.Log].
+func (f faultyLog) PutClocks(ctx context.Context, all []stamp.Clock) error {
+	return callFaultyError(f.of, "PutClocks", func() error { return f.d.PutClocks(ctx, all) })
+}
+
+// ReadReadings implements [driver.Log].
+func (f faultyLog) ReadReadings(ctx context.Context, id scrollback.ConversationID) ([]driver.Reading, error) {
+	return callFaulty(f.of, "ReadReadings", func() ([]driver.Reading, error) { return f.d.ReadReadings(ctx, id) })
+}
+
 // ReadStone implements [driver.Log].
 func (f faultyLog) ReadStone(ctx context.Context, id scrollback.ConversationID) (stamp.Stone, error) {
 	return callFaulty(f.of, "ReadStone", func() (stamp.Stone, error) { return f.d.ReadStone(ctx, id) })

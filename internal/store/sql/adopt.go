@@ -34,6 +34,11 @@ func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
 				return err
 			}
 		}
+		for _, r := range a.Readings {
+			if err := j.insertReading(ctx, r); err != nil {
+				return err
+			}
+		}
 		for _, k := range a.Kept {
 			if err := j.insertKept(ctx, k); err != nil {
 				return err
@@ -63,6 +68,10 @@ func (j *adoption) storeConversation(ctx context.Context) error {
 	case j.c.PurgedAt > 0:
 		j.hidden = true
 		return j.inheritMore(ctx)
+	case j.Merge:
+		if err := j.inheritMore(ctx); err != nil {
+			return err
+		}
 	case slices.ContainsFunc(j.Conversation.Ancestors, j.checkForeign):
 		return j.newConflict("conversation %s inherits of others here", j.c.ID)
 	case j.c.DeletedAt != 0:
@@ -245,8 +254,10 @@ func (j *adoption) storeEnd(ctx context.Context) error {
 		j.c = conversationRow{Conversation: j.Conversation}
 		j.c.Version = version
 		j.c.Ancestors = ancestors
-		j.c.DeletedAt = 0
 		j.c.PurgedAt = 0
+		if !j.Merge {
+			j.c.DeletedAt = 0
+		}
 	}
 	moves := j.Current != "" && !j.hidden && j.Current != j.c.Branch
 	if moves {
@@ -268,10 +279,8 @@ func (j *adoption) storeEnd(ctx context.Context) error {
 			return err
 		}
 	}
-	if j.Current != "" && j.Edit != nil {
-		if err := j.editOwn(j.Edit); err != nil {
-			return err
-		}
+	if err := j.editAdopted(ctx); err != nil {
+		return err
 	}
 	j.edited = true
 	var err error
@@ -282,6 +291,34 @@ func (j *adoption) storeEnd(ctx context.Context) error {
 		return err
 	}
 	return j.storeHead(ctx, max(j.c.UpdatedAt, j.Conversation.UpdatedAt))
+}
+
+// editAdopted changes the conversation's own fields, and stores the clocks that came with the changes.
+func (j *adoption) editAdopted(ctx context.Context) error {
+	if j.Current == "" {
+		return nil
+	}
+	if j.Edit != nil && !j.Merge {
+		return j.editOwn(j.Edit)
+	}
+	if j.Edit != nil {
+		edit := func(c *scrollback.Conversation) error { j.Edit(c); return nil }
+		if err := editConversation(&j.c, edit); err != nil {
+			return err
+		}
+		j.c.changed = nil
+		j.c.pinned = nil
+		j.c.unpinned = nil
+	}
+	for _, c := range j.Clocks {
+		if err := j.putClock(ctx, c); err != nil {
+			return err
+		}
+	}
+	if !j.Merge {
+		return nil
+	}
+	return j.showPins(ctx, j.b.ID, j.b.HeadSeq)
 }
 
 // storeLeftTurn stores the turn that left a draft, unless it is known.

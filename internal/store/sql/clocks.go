@@ -29,6 +29,18 @@ func (db log) ReadClocks(ctx context.Context, owner string) ([]stamp.Clock, erro
 	return out, db.wrapError("sqlstore.ReadClocks", err)
 }
 
+// PutClocks implements [driver.Log].
+func (db log) PutClocks(ctx context.Context, all []stamp.Clock) error {
+	return db.write(ctx, "sqlstore.PutClocks", func(ctx context.Context, w *writeTx) error {
+		for _, c := range all {
+			if err := w.putClock(ctx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // putClock stores a clock in the place of the one that the field had.
 func (w *writeTx) putClock(ctx context.Context, c stamp.Clock) error {
 	values, err := clockTable.values(&c)

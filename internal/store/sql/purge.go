@@ -173,8 +173,10 @@ func (j *purgeTx) finishPurge(ctx context.Context, now int64) error {
 	end := func() error { j.c.PurgedAt = now; return j.storeConversation(ctx, &j.c, now) }
 	if len(j.kept) == 0 {
 		end = func() error {
-			if err := j.tx.Queue(ctx, `DELETE FROM kept WHERE conversation_id = $1`, j.c.ID); err != nil {
-				return err
+			for _, table := range []string{"kept", "readings"} {
+				if err := j.tx.Queue(ctx, `DELETE FROM `+table+` WHERE conversation_id = $1`, j.c.ID); err != nil {
+					return err
+				}
 			}
 			return j.deleteConversation(ctx, j.c.ID)
 		}

@@ -30,6 +30,19 @@ func (db log) ReadClocks(ctx context.Context, owner string) ([]stamp.Clock, erro
 	return out, nil
 }
 
+// PutClocks implements [driver.Log].
+func (db log) PutClocks(ctx context.Context, all []stamp.Clock) error {
+	end, err := db.beginWrite(ctx, "oracle.PutClocks")
+	defer end()
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		db.putClock(c)
+	}
+	return nil
+}
+
 // ReadStone implements [driver.Log].
 func (db log) ReadStone(ctx context.Context, id scrollback.ConversationID) (stamp.Stone, error) {
 	const op = "oracle.ReadStone"
@@ -213,7 +226,13 @@ func (db *database) movePins(th *storedConversation, to scrollback.BranchID) {
 		}
 	}
 	th.Branch = to
-	pins := slices.DeleteFunc(db.listPath(to), func(m scrollback.Message) bool {
+	db.showPins(th)
+}
+
+// showPins makes the pins of a conversation those on its path, of more than there may be the newest.
+func (db *database) showPins(th *storedConversation) {
+	owner := stamp.OfConversation(th.ID)
+	pins := slices.DeleteFunc(db.listPath(th.Branch), func(m scrollback.Message) bool {
 		return db.clocks[owner][stamp.PinField(m.ID)].Value != stamp.Yes
 	})
 	slices.SortFunc(pins, func(a, b scrollback.Message) int {

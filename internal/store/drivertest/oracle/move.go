@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -66,6 +67,7 @@ func (db log) snapshotAdopted() (back func()) {
 	}
 	db.rows = slices.Clip(db.rows)
 	db.kept = slices.Clip(db.kept)
+	readings := slices.Clip(db.readings)
 	db.changes.kept = slices.Clip(db.changes.kept)
 	return func() {
 		db.threads = was.threads
@@ -75,6 +77,7 @@ func (db log) snapshotAdopted() (back func()) {
 		db.artifacts = was.artifacts
 		db.rows = was.rows
 		db.kept = was.kept
+		db.readings = readings
 		db.changes = was.changes
 		db.clocks = was.clocks
 	}
@@ -94,6 +97,20 @@ func (db views) ListStoredReceipts(ctx context.Context, id scrollback.Conversati
 		out = append(out, scrollback.StoredReceipt{Branch: r.branch, Receipt: deepCopy(r.Receipt), Before: deepCopy(r.before),
 			Folded: r.folded, Undone: r.undone})
 	}
+	return out, nil
+}
+
+// ReadReadings implements [driver.Log].
+func (db log) ReadReadings(ctx context.Context, id scrollback.ConversationID) ([]driver.Reading, error) {
+	end, err := db.beginRead(ctx, "oracle.ReadReadings")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	out := slices.DeleteFunc(slices.Clone(db.readings), func(r driver.Reading) bool { return r.Conversation != id })
+	slices.SortFunc(out, func(a, b driver.Reading) int {
+		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.From, b.From))
+	})
 	return out, nil
 }
 
@@ -150,6 +167,8 @@ func (j *adoptionBatch) adoptConversation() error {
 	case j.isHidden():
 		j.th.Ancestors = driver.MergeAncestors(j.th.Ancestors, j.a.Conversation.Ancestors)
 		return nil
+	case j.a.Merge:
+		j.th.Ancestors = driver.MergeAncestors(j.th.Ancestors, j.a.Conversation.Ancestors)
 	case slices.ContainsFunc(j.a.Conversation.Ancestors, j.isForeign):
 		return j.conflictError("conversation %s inherits of others here", j.th.ID)
 	case j.th.DeletedAt != 0:
@@ -218,6 +237,11 @@ func (j *adoptionBatch) keepSegments() error {
 	for _, m := range j.a.Mentions {
 		j.mentionArtifact(j.th, m)
 	}
+	for _, r := range j.a.Readings {
+		if !slices.Contains(j.readings, r) {
+			j.readings = append(j.readings, r)
+		}
+	}
 	j.addKept(j.a.Kept...)
 	return nil
 }
@@ -284,6 +308,20 @@ func (j *adoptionBatch) enterFolds() error {
 	return nil
 }
 
+// editMerged changes a conversation's own fields as another store has them.
+func (j *adoptionBatch) editMerged() {
+	if j.a.Edit != nil {
+		edited := deepCopy(j.th.Conversation)
+		j.a.Edit(&edited)
+		keepLog(&edited, j.th.Conversation)
+		j.th.Conversation = edited
+	}
+	for _, c := range j.a.Clocks {
+		j.putClock(c)
+	}
+	j.showPins(j.th)
+}
+
 func (j *adoptionBatch) endAdoption() error {
 	if j.a.Current == "" && (j.isHidden() || !j.grown[j.th.Branch]) {
 		return nil
@@ -298,8 +336,10 @@ func (j *adoptionBatch) endAdoption() error {
 		j.th.Conversation = j.a.Conversation
 		j.th.Version = version
 		j.th.Ancestors = ancestors
-		j.th.DeletedAt = 0
 		j.th.PurgedAt = 0
+		if !j.a.Merge {
+			j.th.DeletedAt = 0
+		}
 		j.th.news = driver.Change{}
 		j.th.was = scrollback.Conversation{}
 	}
@@ -317,7 +357,11 @@ func (j *adoptionBatch) endAdoption() error {
 		return j.conflictError("branch %s is of another conversation", b.ID)
 	}
 	j.th.Messages = b.HeadSeq
-	if j.a.Current != "" && j.a.Edit != nil {
+	switch {
+	case j.a.Current == "":
+	case j.a.Merge:
+		j.editMerged()
+	case j.a.Edit != nil:
 		j.editOwn(j.th, max(j.changed, j.a.Conversation.UpdatedAt), j.a.Edit)
 	}
 	j.th.turn = j.turnAtHead(j.th)

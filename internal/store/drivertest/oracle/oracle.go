@@ -57,6 +57,7 @@ type database struct {
 	keys                      []storedKey // in the order they were added
 	signIns                   []signIn    // the same
 	claims                    map[claimKey]driver.Claim
+	readings                  []driver.Reading
 	clocks                    map[string]map[string]stamp.Clock // by owner and field
 	stones                    map[scrollback.ConversationID]stamp.Stone
 	threaded                  *threading.Memory // what requests of clients are matched with

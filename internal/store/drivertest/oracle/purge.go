@@ -169,6 +169,8 @@ func (db purgeRun) finishPurge(th *storedConversation, kept map[scrollback.Branc
 	th.PurgedAt = now
 	if len(kept) == 0 {
 		delete(db.threads, th.ID)
+		db.readings = slices.DeleteFunc(slices.Clone(db.readings),
+			func(r driver.Reading) bool { return r.Conversation == th.ID })
 	}
 	out.Loose = slices.DeleteFunc(out.Loose, db.isMentioned)
 	for _, id := range out.Loose {

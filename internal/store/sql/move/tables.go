@@ -60,6 +60,7 @@ var conversationTables = []*table{
 	{name: "sent_text_uses", key: 2, of: ofConversation, columns: splitColumns(`conversation_id, sha256`)},
 	{name: "origins", key: 3, of: ofConversation, columns: splitColumns(`conversation_id, tool, id, root, folder, git_branch, place, name, stamp, shared,
 		imported_at, gone_at`)},
+	{name: "readings", key: 3, of: ofConversation, columns: splitColumns(sqlstore.ReadingColumns)},
 	{name: "imported_calls", key: 2, of: ofConversation, columns: splitColumns(sqlstore.ImportedColumns)},
 	{name: "threads", key: 1, of: ofConversation, columns: splitColumns(sqlstore.ThreadColumns)},
 	{name: "thread_names", key: 3, of: ofConversation, columns: splitColumns(`conversation_id, scope, name, n`)},
