@@ -55,7 +55,7 @@ func newLabelling(c *Conversation) *labelling {
 	for i, m := range c.Messages {
 		at[m.ID] = i
 		at[m.Key()] = i
-		if m.Source == "" {
+		if m.Source == "" && !ids.IsDerived(m.ID) {
 			l.born[i] = m.Born
 		}
 	}

@@ -95,3 +95,26 @@ func TestLabelsGiveWay(t *testing.T) {
 		t.Errorf("%v, want %v", labels, want)
 	}
 }
+
+// An id that follows from its source says by itself that a message was imported.
+func TestLabelsOfDerivedIDs(t *testing.T) {
+	imported := func(name string, at int64) merge.Message {
+		id := ids.Message("c", "", scrollback.MessageID(name), ids.Said{At: at})
+		return merge.Message{ID: id, Born: scrollback.BranchID(name), Seq: 1, CreatedAt: at}
+	}
+	a := imported("a", 2)
+	b := imported("b", 1)
+	for _, c := range []merge.Conversation{
+		{Branches: []merge.Branch{{ID: "r"}}, Messages: []merge.Message{a, b}},
+		{Branches: []merge.Branch{{ID: "r"}}, Messages: []merge.Message{b, a}},
+	} {
+		labels := map[scrollback.BranchID]scrollback.MessageID{}
+		for _, r := range merge.Labels(&c) {
+			labels[r.Label] = r.First
+		}
+		want := map[scrollback.BranchID]scrollback.MessageID{"r": b.ID, ids.Branch(a.ID): a.ID}
+		if !reflect.DeepEqual(labels, want) {
+			t.Errorf("%v, want %v", labels, want)
+		}
+	}
+}

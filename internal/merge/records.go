@@ -112,9 +112,9 @@ type Branch struct {
 // on its path, and Prev the message before it there, empty at seq 1; that may be a message of another conversation,
 // which this one continues.
 //
-// Source is, of an imported message, the id that follows from its source. It may be imported under another id, as all
-// were before ids followed from their sources: Source is what makes it one with the same message of another store.
-// Content is the message itself: of an inventory, and of what is held, it is empty.
+// Source is, of an imported message, the id that follows from its source; where that is its own id, it may be left out.
+// It may have another, as all had before ids followed from their sources: Source is what makes it one with the same
+// message of another store. Content is the message itself: of an inventory, and of what is held, it is empty.
 type Message struct {
 	ID        scrollback.MessageID    `json:"id"`
 	Hash      Hash                    `json:"hash"`
