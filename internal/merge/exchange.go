@@ -38,8 +38,9 @@ type Head struct {
 	Rest          Sum `json:"rest"`
 }
 
-// Inventory is what a conversation has, in sums: its messages by the branches they were written to, and everything else
-// in buckets, by the first byte of its elements.
+// Inventory is what a conversation has, in sums: its messages by the branches they were written to, from 1 to [MaxSeq]
+// each, and everything else in buckets, by the first byte of its elements. Stores that hold a message on different
+// branches compare more, and come to the same.
 type Inventory struct {
 	ID     scrollback.ConversationID `json:"id"`
 	Tally  Tally                     `json:"tally"`
@@ -66,6 +67,9 @@ type Wanted struct {
 }
 
 // Tally is what the digest of a conversation is made of. A store keeps it in a row and changes it with what it writes.
+//
+// Of a purged conversation, Rest is the sum of its stone alone. What else remains (segments, mentions, other ids)
+// travels with the messages, and is no part of the digest: a store that met the stone before the fork has less of it.
 type Tally struct {
 	Messages Sum   `json:"messages"`
 	Count    int64 `json:"count"` // of messages

@@ -2,12 +2,10 @@ package merge
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/ids"
 )
 
 // Run is messages of a conversation that follow each other under one label. Leaves is the message that it goes on from,
@@ -21,20 +19,13 @@ type Run struct {
 	LastSeq  int64                `json:"last_seq"`
 }
 
-// BranchOf returns the id of a branch that begins with a message and has no id of its own: of an imported branch, and
-// of a run whose place on its branch another one keeps.
-func BranchOf(first scrollback.MessageID) scrollback.BranchID {
-	id := uuid.NewHash(sha256.New(), uuid.NameSpaceOID, []byte("branch\x00"+string(first)), 8)
-	return scrollback.BranchID(id.String())
-}
-
 // Labels says on which branches the messages of a conversation are shown; it looks at Branches, Messages and Aliases.
 //
 // Messages go on under the label of the message before them where both were written to one branch. Where several do so,
 // or several runs begin with the same branch, the one whose first message is older (CreatedAt, then key) keeps the
-// label; each other one gets a label that follows from its first message. Imported messages count as written to the
-// first branch of the conversation (of several, that with the smallest id), wherever an import found room for them: so it
-// does not matter what was imported first, where, and under which ids.
+// label; each other one gets the label that follows from its first message ([ids.Branch]). Imported messages count as
+// written to the first branch of the conversation (of several, that with the smallest id), wherever an import found
+// room for them: so it does not matter what was imported first, where, and under which ids.
 //
 // It is a function of the set of messages alone: neither their order nor the ids that they have here change it. The
 // runs come in the order of their labels. A message whose predecessor is not among them begins a run.
@@ -64,7 +55,7 @@ func newLabelling(c *Conversation) *labelling {
 	for i, m := range c.Messages {
 		at[m.ID] = i
 		at[m.Key()] = i
-		if m.Source == "" {
+		if m.Source == "" && !ids.IsDerived(m.ID) {
 			l.born[i] = m.Born
 		}
 	}
@@ -131,7 +122,7 @@ func (l *labelling) name() {
 	for len(without) > 0 {
 		h := without[0]
 		without = without[1:]
-		label := BranchOf(l.messages[h].Key())
+		label := ids.Branch(l.messages[h].Key())
 		l.label[h] = label
 		if other, taken := keeps[label]; taken {
 			delete(keeps, label)

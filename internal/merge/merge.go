@@ -22,6 +22,7 @@ func Merge(held Held, arrived Set, now int64) Result {
 		stones:  map[scrollback.ConversationID]bool{},
 		coming:  map[scrollback.MessageID]comingMessage{},
 		names:   map[scrollback.MessageID]scrollback.MessageID{},
+		sources: map[scrollback.MessageID]scrollback.MessageID{},
 		taken:   map[scrollback.MessageID]takenMessage{},
 		byKey:   map[conversationKey]scrollback.MessageID{},
 		changes: map[scrollback.ConversationID]*Conversation{},
@@ -39,6 +40,7 @@ func Merge(held Held, arrived Set, now int64) Result {
 			set(&m.out.Change.Unknown, name, value)
 		}
 	}
+	m.dropUnused()
 	for _, id := range m.order {
 		if c := m.changes[id]; !c.isEmpty() {
 			m.out.Change.Conversations = append(m.out.Change.Conversations, *c)
@@ -54,6 +56,7 @@ type merger struct {
 	stones  map[scrollback.ConversationID]bool // that were looked for: held or arrived
 	coming  map[scrollback.MessageID]comingMessage
 	names   map[scrollback.MessageID]scrollback.MessageID // keys of messages by other ids, as what arrived says
+	sources map[scrollback.MessageID]scrollback.MessageID // ids of messages that arrived, by their keys
 	taken   map[scrollback.MessageID]takenMessage         // by their ids, and by others of theirs
 	byKey   map[conversationKey]scrollback.MessageID
 	changes map[scrollback.ConversationID]*Conversation
@@ -221,6 +224,7 @@ func (m *merger) mergeMessages(conversations []Conversation) {
 			m.coming[message.ID] = comingMessage{of: c.ID, m: message}
 			if message.Source != "" {
 				m.names[message.ID] = message.Source
+				m.sources[message.Source] = message.ID
 			}
 		}
 		for _, a := range c.Aliases {
@@ -243,10 +247,59 @@ func (m *merger) mergeMessages(conversations []Conversation) {
 	}
 }
 
+// dropUnused leaves of purged conversations out what was taken for the path of a message that did not fit after all.
+func (m *merger) dropUnused() {
+	used := map[scrollback.MessageID]bool{}
+	mark := func(id scrollback.MessageID) {
+		for {
+			t, ok := m.taken[id]
+			if !ok || t.held || used[t.m.ID] || !m.isGone(t.of) {
+				return
+			}
+			used[t.m.ID] = true
+			id = t.m.Prev
+		}
+	}
+	for _, id := range m.order {
+		c := m.changes[id]
+		if m.isGone(id) {
+			continue
+		}
+		for _, message := range c.Messages {
+			mark(message.Prev)
+		}
+		if c.Parent != nil {
+			mark(m.keyOrID(c.Parent.Message))
+		}
+	}
+	isUnused := func(id scrollback.MessageID) bool {
+		t, ok := m.taken[m.keyOrID(id)]
+		return ok && !t.held && m.isGone(t.of) && !used[t.m.ID]
+	}
+	for _, c := range m.changes {
+		c.Messages = slices.DeleteFunc(c.Messages, func(o Message) bool { return isUnused(o.ID) })
+		c.Aliases = slices.DeleteFunc(c.Aliases, func(o Alias) bool { return isUnused(o.Of) })
+		c.Segments = slices.DeleteFunc(c.Segments, func(o Segment) bool {
+			return isUnused(o.First) || isUnused(o.Last) || isUnused(o.SummaryOf)
+		})
+		c.Receipts = slices.DeleteFunc(c.Receipts, func(o Receipt) bool { return isUnused(o.First) || isUnused(o.Last) })
+		c.Kept = slices.DeleteFunc(c.Kept, func(o Kept) bool { return isUnused(o.Message) })
+		c.Branches = slices.DeleteFunc(c.Branches, func(o Branch) bool { return isUnused(o.Leaves) })
+	}
+}
+
+// keyOrID is an id by which a message that is to be written is known, for any id of it.
+func (m *merger) keyOrID(id scrollback.MessageID) scrollback.MessageID {
+	if _, ok := m.taken[id]; ok {
+		return id
+	}
+	return cmp.Or(m.names[id], id)
+}
+
 // isSound reports whether a message can be one, by itself.
 func (m *Message) isSound() bool {
 	return m.ID != "" && len(m.ID) <= maxID && len(m.Source) <= maxID && m.Born != "" && len(m.Born) <= maxID &&
-		m.Seq >= 1 && m.Seq <= maxSeq && (m.Prev == "") == (m.Seq == 1) && m.Prev != m.ID
+		m.Seq >= 1 && m.Seq <= MaxSeq && (m.Prev == "") == (m.Seq == 1) && m.Prev != m.ID
 }
 
 // equal reports whether two records are of the same message.
@@ -259,6 +312,10 @@ func (m *merger) takePath(id scrollback.MessageID) {
 	var path []scrollback.MessageID
 	for {
 		coming, ok := m.coming[id]
+		if !ok {
+			id = m.sources[cmp.Or(m.names[id], id)]
+			coming, ok = m.coming[id]
+		}
 		if !ok || coming.judged {
 			break
 		}
@@ -522,11 +579,14 @@ func (m *merger) mergeFields(here, arrived map[string]Field, into *map[string]Fi
 		if f.IsUnset() {
 			continue
 		}
+		as := name
 		if pinned, ok := strings.CutPrefix(name, stamp.PinFields); ok && of.Project == "" {
-			if _, _, ok := m.find(scrollback.MessageID(pinned)); !ok {
+			at, _, ok := m.find(scrollback.MessageID(pinned))
+			if !ok {
 				m.wait(of.Conversation, name, scrollback.MessageID(pinned))
 				continue
 			}
+			as = stamp.PinField(at.ID) // under the id that it has here
 		}
 		if isAhead(f.Stamp, m.now) {
 			late := of
@@ -535,7 +595,6 @@ func (m *merger) mergeFields(here, arrived map[string]Field, into *map[string]Fi
 			m.refuse(late)
 			continue
 		}
-		as := m.heldName(name, here, *into)
 		if other, ok := here[as]; ok && !isAhead(other.Stamp, m.now) && f.Compare(name, other) <= 0 {
 			continue
 		}
@@ -544,22 +603,6 @@ func (m *merger) mergeFields(here, arrived map[string]Field, into *map[string]Fi
 		}
 		set(into, as, f)
 	}
-}
-
-// heldName is the name under which a field is held: a pin may be on another id of its message.
-func (m *merger) heldName(name string, here, into map[string]Field) string {
-	of := fieldKey(name, m.key)
-	if of == name {
-		return name
-	}
-	for _, fields := range []map[string]Field{here, into} {
-		for other := range fields {
-			if other != name && fieldKey(other, m.key) == of {
-				return other
-			}
-		}
-	}
-	return name
 }
 
 func (m *merger) mergeSegments(here, c, into *Conversation, gone bool) {

@@ -143,10 +143,9 @@ func (c *comparison) compareConversation(id scrollback.ConversationID) error {
 			return err
 		}
 	}
-	if here.Tally.Rest != there.Tally.Rest {
-		if err := c.compareRest(&wanted, here.Rest, there.Rest); err != nil {
-			return err
-		}
+	// What goes with the messages that remain of a purged conversation is in the buckets, and not in the tally.
+	if err := c.compareRest(&wanted, here.Rest, there.Rest); err != nil {
+		return err
 	}
 	if len(wanted.Messages) > 0 || len(wanted.Rest) > 0 {
 		c.wanted = append(c.wanted, wanted)
@@ -215,10 +214,10 @@ func (c *comparison) compareMessages(wanted *Wanted, here, there []Range) error 
 }
 
 // isSound reports whether a range can be one.
-func (r Range) isSound() bool { return r.From >= 1 && r.To >= r.From && r.To <= maxSeq }
+func (r Range) isSound() bool { return r.From >= 1 && r.To >= r.From && r.To <= MaxSeq }
 
-// maxSeq bounds the seqs of messages.
-const maxSeq = 1 << 40
+// MaxSeq bounds the seqs of messages: the ranges of an [Inventory] go from 1 to it.
+const MaxSeq = 1 << 28
 
 // split cuts a range into parts; the last may be shorter.
 func (r Range) split() []Range {

@@ -16,8 +16,9 @@ var (
 
 // Stores that change, meet and have accidents in any order end alike, and have kept what they promised.
 func TestModel(t *testing.T) {
-	n := testlength.Choose(12, 60, 1000)
-	length := testlength.Choose(2500, 10_000, 10_000)
+	t.Parallel()
+	n := testlength.Choose(8, 30, 1000)
+	length := testlength.Choose(2000, 10_000, 10_000)
 	if *seeds > 0 {
 		n = *seeds
 	}

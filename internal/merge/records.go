@@ -2,6 +2,7 @@ package merge
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/stamp"
@@ -40,6 +41,43 @@ type Conversation struct {
 	Unknown     map[string]json.RawMessage `json:"unknown,omitempty"`
 }
 
+// NameByKeys makes of the ids by which records name messages the keys of those, as they travel: the other store may
+// have the messages under other ids. The lists of c are replaced, not changed.
+func (c *Conversation) NameByKeys(keys Keys) {
+	if c.Parent != nil {
+		c.Parent = &Parent{c.Parent.Conversation, keys(c.Parent.Message)}
+	}
+	fields := c.Fields
+	c.Fields = nil
+	for name, f := range fields {
+		set(&c.Fields, fieldKey(name, keys), f)
+	}
+	c.Branches = slices.Clone(c.Branches)
+	for i := range c.Branches {
+		c.Branches[i].Leaves = keys(c.Branches[i].Leaves)
+	}
+	c.Messages = slices.Clone(c.Messages)
+	for i := range c.Messages {
+		c.Messages[i].Prev = keys(c.Messages[i].Prev)
+	}
+	c.Segments = slices.Clone(c.Segments)
+	for i := range c.Segments {
+		at := &c.Segments[i]
+		at.First = keys(at.First)
+		at.Last = keys(at.Last)
+		at.SummaryOf = keys(at.SummaryOf)
+	}
+	c.Receipts = slices.Clone(c.Receipts)
+	for i := range c.Receipts {
+		c.Receipts[i].First = keys(c.Receipts[i].First)
+		c.Receipts[i].Last = keys(c.Receipts[i].Last)
+	}
+	c.Kept = slices.Clone(c.Kept)
+	for i := range c.Kept {
+		c.Kept[i].Message = keys(c.Kept[i].Message)
+	}
+}
+
 // Parent is the message at which a fork left another conversation.
 type Parent struct {
 	Conversation scrollback.ConversationID `json:"conversation"`
@@ -74,9 +112,9 @@ type Branch struct {
 // on its path, and Prev the message before it there, empty at seq 1; that may be a message of another conversation,
 // which this one continues.
 //
-// Source is, of an imported message, the id that follows from its source. It may be imported under another id, as all
-// were before ids followed from their sources: Source is what makes it one with the same message of another store.
-// Content is the message itself: of an inventory, and of what is held, it is empty.
+// Source is, of an imported message, the id that follows from its source; where that is its own id, it may be left out.
+// It may have another, as all had before ids followed from their sources: Source is what makes it one with the same
+// message of another store. Content is the message itself: of an inventory, and of what is held, it is empty.
 type Message struct {
 	ID        scrollback.MessageID    `json:"id"`
 	Hash      Hash                    `json:"hash"`

@@ -44,6 +44,26 @@ func (w *World) checkStands(n *node, was map[scrollback.ConversationID]stand) er
 	return nil
 }
 
+// checkClocks checks that nothing is taken whose stamp is too far ahead.
+func (w *World) checkClocks(n *node, change merge.Set) {
+	check := func(what string, at stamp.Stamp) {
+		if at.By != "" && at.IsAhead(w.now(n)) && w.fault == nil {
+			w.fault = fmt.Errorf("%s was taken, with the clock of %s at %d, at %d", what, at.By, at.At, w.now(n))
+		}
+	}
+	for _, c := range change.Conversations {
+		for name, f := range c.Fields {
+			check(name, f.Stamp)
+		}
+		for _, k := range c.Kept {
+			check(string(k.ID), k.Stamp)
+		}
+	}
+	for _, stone := range change.Stones {
+		check(string(stone.ID), stone.Stamp)
+	}
+}
+
 // Finish mends all clocks, lets everybody meet and checks what must hold.
 func (w *World) Finish() error {
 	w.clock += 2 * hour
@@ -138,6 +158,48 @@ func (w *World) checkStore(n *node) error {
 	}
 	return nil
 }
+
+// Check checks what must hold of a store by itself: its sums, and that the path of each message is whole.
+func (s *Memory) Check() error {
+	for id, c := range s.conversations {
+		if err := s.checkPaths(c); err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+	}
+	return s.checkTallies()
+}
+
+// Holds checks that a store has every message and field of another one, the fields with no older stamps. What a stone
+// ends is not looked for, nor are fields whose stamps are too far ahead at a time: they give way.
+func (s *Memory) Holds(o *Memory, now int64) error {
+	for id, m := range o.messages {
+		if s.isGone(m.of) {
+			continue
+		}
+		here := s.messages[id]
+		if here == nil || here.Hash != m.Hash || here.Seq != m.Seq || here.of != m.of || here.Key() != m.Key() ||
+			s.key(here.Prev) != o.key(m.Prev) {
+			return fmt.Errorf("message %s is another one now", id)
+		}
+	}
+	for id, c := range o.conversations {
+		if s.isGone(id) {
+			continue
+		}
+		for name, f := range c.rest.Fields {
+			if !f.IsAhead(now) && s.conversations[id].rest.Fields[name].Compare(name, f) < 0 {
+				return fmt.Errorf("%s: field %s is older than it was", id, name)
+			}
+		}
+		if len(s.conversations[id].rest.Segments) < len(c.rest.Segments) {
+			return fmt.Errorf("%s: segments are missing", id)
+		}
+	}
+	return nil
+}
+
+// Describe writes down all records of a store.
+func (s *Memory) Describe() string { return s.describe(TrueRules()) }
 
 // checkTallies compares the sums that were kept with those that are made of everything.
 func (s *Memory) checkTallies() error {
@@ -261,6 +323,12 @@ func (s *Memory) describe(rules Rules) string {
 			continue
 		}
 		add("%s %d %s %s %v", id, r.CreatedAt, r.Environment, r.AgentOf, s.stones[id])
+		if s.isGone(id) {
+			for _, m := range c.messages {
+				add("%s remains %s %x %d %s", id, m.Key(), m.Hash[:4], m.Seq, s.key(m.Prev))
+			}
+			continue
+		}
 		if r.Parent != nil {
 			add("%s parent %s %s", id, r.Parent.Conversation, s.key(r.Parent.Message))
 		}
@@ -299,19 +367,7 @@ func (s *Memory) describe(rules Rules) string {
 			add("%s unknown %s %s", id, name, value)
 		}
 	}
-	for id, m := range s.messages {
-		if id != m.Key() {
-			add("alias %s %s", id, m.Key())
-		}
-	}
-	for name, p := range s.projects {
-		for field, f := range p.Fields {
-			add("project %s %s %s %v", name, field, f.Value, f.Stamp)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.unknown)) {
-		add("unknown %s %s", name, s.unknown[name])
-	}
+	s.describeOthers(add)
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
@@ -338,4 +394,21 @@ func firstLine(a, b string) string {
 		}
 	}
 	return strings.Join(out, "\n")
+}
+
+// describeOthers writes down other ids of messages, projects and what is of newer versions.
+func (s *Memory) describeOthers(add func(format string, args ...any)) {
+	for id, m := range s.messages {
+		if id != m.Key() && !s.isGone(m.of) {
+			add("alias %s %s", id, m.Key())
+		}
+	}
+	for name, p := range s.projects {
+		for field, f := range p.Fields {
+			add("project %s %s %s %v", name, field, f.Value, f.Stamp)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.unknown)) {
+		add("unknown %s %s", name, s.unknown[name])
+	}
 }

@@ -27,6 +27,8 @@ type Memory struct {
 	projects      map[string]*merge.Project
 	unknown       map[string]json.RawMessage
 	head          merge.Head
+	tree          *merge.Tree // of the head that treeOf is; nil: to be made
+	treeOf        merge.Head
 }
 
 // source is the key of a message in its conversation.
@@ -48,9 +50,23 @@ type conversation struct {
 	messages []*message         // each behind the one before it
 	aliases  []merge.Alias
 	lines    map[scrollback.BranchID][]*message // by the branch they were written to, by seq
+	sums     map[scrollback.BranchID]merge.Sum  // of those
+	cached   []restElement                      // of everything but messages; nil: to be made anew
 	links    []scrollback.MessageID             // messages of others that its own go on from
 	tally    merge.Tally
 	counted  merge.Hash // what the head counts of it
+}
+
+// restElement is the element of a record that is no message, and what puts that into a conversation.
+type restElement struct {
+	hash  merge.Hash
+	pick  func(into *merge.Conversation)
+	stone bool
+}
+
+func newConversation(id scrollback.ConversationID) *conversation {
+	return &conversation{rest: merge.Conversation{ID: id}, lines: map[scrollback.BranchID][]*message{},
+		sums: map[scrollback.BranchID]merge.Sum{}}
 }
 
 // NewMemory returns a store that holds nothing.
@@ -97,6 +113,8 @@ func (c *conversation) clone() *conversation {
 	out.messages = slices.Clip(c.messages)
 	out.aliases = slices.Clip(c.aliases)
 	out.links = slices.Clip(c.links)
+	out.sums = maps.Clone(c.sums)
+	out.cached = nil
 	out.lines = make(map[scrollback.BranchID][]*message, len(c.lines))
 	for id, line := range c.lines {
 		out.lines[id] = slices.Clip(line)
@@ -142,6 +160,9 @@ func (s *Memory) Unknown(name string) json.RawMessage { return s.unknown[name] }
 
 // key is the key of a message by any of its ids.
 func (s *Memory) key(id scrollback.MessageID) scrollback.MessageID {
+	if id == "" {
+		return ""
+	}
 	if m := s.messages[id]; m != nil {
 		return m.Key()
 	}
@@ -185,7 +206,7 @@ func put[V any](m *map[string]V, name string, value V) {
 func (s *Memory) of(id scrollback.ConversationID) *conversation {
 	c := s.conversations[id]
 	if c == nil {
-		c = &conversation{rest: merge.Conversation{ID: id}, lines: map[scrollback.BranchID][]*message{}}
+		c = newConversation(id)
 		s.conversations[id] = c
 	}
 	return c
@@ -197,6 +218,9 @@ func (s *Memory) count(id scrollback.ConversationID, c *conversation) {
 		s.head.Conversations = s.head.Conversations.Remove(c.counted)
 		s.head.Count--
 		c.counted = merge.Hash{}
+	}
+	if stone, gone := s.stones[id]; gone {
+		c.tally.Rest = merge.Sum{}.Add(stone.Element()) // of what remains only messages count
 	}
 	if !c.tally.IsEmpty() {
 		c.counted = merge.Summary{ID: id, Digest: c.tally.Digest(id)}.Element()
@@ -216,6 +240,7 @@ func (s *Memory) applyMessages(change *merge.Conversation) {
 		if m := s.sources[source{change.ID, a.Of}]; m != nil && s.messages[a.ID] == nil {
 			s.messages[a.ID] = m
 			c.aliases = append(c.aliases, a)
+			c.cached = nil
 			c.tally = c.tally.AddAlias(a)
 		}
 	}
@@ -224,6 +249,21 @@ func (s *Memory) applyMessages(change *merge.Conversation) {
 // applyRest writes everything else of a conversation, and counts it.
 func (s *Memory) applyRest(change *merge.Conversation) {
 	c := s.of(change.ID)
+	if hasRest(change) {
+		c.cached = nil
+		s.applyOther(c, change)
+	}
+	s.count(change.ID, c)
+}
+
+// hasRest reports whether a change is of more than messages.
+func hasRest(c *merge.Conversation) bool {
+	return c.CreatedAt != 0 || len(c.Environment) > 0 || len(c.AgentOf) > 0 || c.Parent != nil || len(c.Fields) > 0 ||
+		len(c.Branches) > 0 || len(c.Segments) > 0 || len(c.Receipts) > 0 || len(c.Kept) > 0 || len(c.Mentions) > 0 ||
+		len(c.Origins) > 0 || len(c.Unknown) > 0
+}
+
+func (s *Memory) applyOther(c *conversation, change *merge.Conversation) {
 	s.applyOnce(c, change)
 	for name, field := range change.Fields {
 		if before, ok := c.rest.Fields[name]; ok {
@@ -240,7 +280,6 @@ func (s *Memory) applyRest(change *merge.Conversation) {
 		put(&c.rest.Unknown, name, value)
 	}
 	s.applyLists(c, change)
-	s.count(change.ID, c)
 }
 
 // addMessage adds a message to the lists of its conversation.
@@ -264,9 +303,11 @@ func (s *Memory) addMessage(c *conversation, m *message) {
 			c.links = append(c.links, m.Prev)
 		}
 	}
+	c.sums[m.Born] = c.sums[m.Born].Add(m.element)
 	c.tally.Messages = c.tally.Messages.Add(m.element)
 	c.tally.Count++
-	if m.Source != "" {
+	if m.Source != "" && m.Source != m.ID {
+		c.cached = nil
 		c.tally = c.tally.AddAlias(merge.Alias{ID: m.ID, Of: m.Source})
 	}
 }
@@ -340,10 +381,7 @@ func (s *Memory) applyLists(c *conversation, change *merge.Conversation) {
 
 func (s *Memory) applyStone(stone merge.Stone) {
 	c := s.of(stone.ID)
-	if before, ok := s.stones[stone.ID]; ok {
-		c.tally.Rest = c.tally.Rest.Remove(before.Element())
-	}
-	c.tally.Rest = c.tally.Rest.Add(stone.Element())
+	c.cached = nil
 	s.stones[stone.ID] = stone
 	s.count(stone.ID, c)
 }
@@ -406,7 +444,8 @@ func (s *Memory) trim(id scrollback.ConversationID, old *conversation, spared ma
 	if len(old.messages) == 0 && old.rest.CreatedAt == 0 && len(old.rest.Fields) == 0 {
 		return
 	}
-	c := &conversation{rest: merge.Conversation{ID: id}, lines: map[scrollback.BranchID][]*message{}, counted: old.counted}
+	c := newConversation(id)
+	c.counted = old.counted
 	s.conversations[id] = c
 	for _, m := range old.messages {
 		delete(s.messages, m.ID)
@@ -443,8 +482,6 @@ func (s *Memory) trim(id scrollback.ConversationID, old *conversation, spared ma
 	}
 	s.applyMessages(&left)
 	s.applyRest(&left)
-	c.tally.Rest = c.tally.Rest.Add(s.stones[id].Element())
-	s.count(id, c)
 }
 
 // namesAlias reports whether an id is another one of a message that remains.
@@ -471,11 +508,14 @@ func (s *Memory) Summaries() []merge.Summary {
 
 // Level implements [merge.Side].
 func (s *Memory) Level(_ context.Context, below merge.Prefix) (merge.Level, error) {
-	all := s.Summaries()
-	if below == "" && len(all) <= merge.LeafSize {
-		return merge.Level{Conversations: all}, nil
+	if below == "" && s.head.Count <= merge.LeafSize {
+		return merge.Level{Conversations: s.Summaries()}, nil
 	}
-	return merge.NewTree(all).Level(below), nil
+	if s.tree == nil || s.treeOf != s.head {
+		s.tree = merge.NewTree(s.Summaries())
+		s.treeOf = s.head
+	}
+	return s.tree.Level(below), nil
 }
 
 // Inventory implements [merge.Side].
@@ -487,32 +527,37 @@ func (s *Memory) Inventory(_ context.Context, id scrollback.ConversationID) (mer
 	}
 	out.Tally = c.tally
 	for branch, line := range c.lines {
-		r := merge.Range{Branch: branch, From: 1, To: 1 << 20}
-		for _, m := range line {
-			r.Sum = r.Sum.Add(m.element)
-			r.Count++
-		}
-		out.Ranges = append(out.Ranges, r)
+		out.Ranges = append(out.Ranges,
+			merge.Range{Branch: branch, From: 1, To: merge.MaxSeq, Count: int64(len(line)), Sum: c.sums[branch]})
 	}
 	out.Rest = map[uint8]merge.Sum{}
-	s.elements(c, func(h merge.Hash, _ func(*merge.Conversation), _ bool) { out.Rest[h[0]] = out.Rest[h[0]].Add(h) })
+	for _, e := range s.elements(c) {
+		out.Rest[e.hash[0]] = out.Rest[e.hash[0]].Add(e.hash)
+	}
 	return out, nil
 }
 
-// elements lists the elements of everything but messages, and says which is the stone's.
-func (s *Memory) elements(c *conversation, seen func(h merge.Hash, pick func(*merge.Conversation), stone bool)) {
-	c.rest.RestElements(s.key, func(h merge.Hash, pick func(*merge.Conversation)) { seen(h, pick, false) })
+// elements lists the elements of everything but messages.
+func (s *Memory) elements(c *conversation) []restElement {
+	if c.cached != nil {
+		return c.cached
+	}
+	add := func(h merge.Hash, pick func(*merge.Conversation)) {
+		c.cached = append(c.cached, restElement{hash: h, pick: pick})
+	}
+	c.rest.RestElements(s.key, add)
 	var ids merge.Conversation
 	for _, m := range c.messages {
-		if m.Source != "" {
+		if m.Source != "" && m.Source != m.ID {
 			ids.Messages = append(ids.Messages, m.Message)
 		}
 	}
 	ids.Aliases = c.aliases
-	ids.RestElements(s.key, func(h merge.Hash, pick func(*merge.Conversation)) { seen(h, pick, false) })
+	ids.RestElements(s.key, add)
 	if stone, ok := s.stones[c.rest.ID]; ok {
-		seen(stone.Element(), func(*merge.Conversation) {}, true)
+		c.cached = append(c.cached, restElement{hash: stone.Element(), stone: true})
 	}
+	return c.cached
 }
 
 // Ranges implements [merge.Side].
@@ -562,11 +607,11 @@ func (s *Memory) Lacks(_ context.Context, id scrollback.ConversationID,
 // Rest implements [merge.Side].
 func (s *Memory) Rest(_ context.Context, id scrollback.ConversationID, buckets []uint8) (out []merge.Hash, err error) {
 	if c := s.conversations[id]; c != nil {
-		s.elements(c, func(h merge.Hash, _ func(*merge.Conversation), _ bool) {
-			if slices.Contains(buckets, h[0]) {
-				out = append(out, h)
+		for _, e := range s.elements(c) {
+			if slices.Contains(buckets, e.hash[0]) {
+				out = append(out, e.hash)
 			}
-		})
+		}
 	}
 	return out, nil
 }
@@ -589,16 +634,17 @@ func (s *Memory) Records(_ context.Context, wanted []merge.Wanted) (out merge.Se
 			for _, h := range w.Rest {
 				rest[h] = true
 			}
-			s.elements(c, func(h merge.Hash, pick func(*merge.Conversation), stone bool) {
+			for _, e := range s.elements(c) {
 				switch {
-				case !rest[h]:
-				case stone:
+				case !rest[e.hash]:
+				case e.stone:
 					out.Stones = append(out.Stones, s.stones[w.ID])
 				default:
-					pick(&into)
+					e.pick(&into)
 				}
-			})
+			}
 		}
+		into.NameByKeys(s.key)
 		out.Conversations = append(out.Conversations, into)
 	}
 	return out, nil
@@ -633,5 +679,6 @@ func (s *Memory) Export(id scrollback.ConversationID) merge.Conversation {
 	for _, m := range c.messages {
 		out.Messages = append(out.Messages, m.Message)
 	}
+	out.NameByKeys(s.key)
 	return out
 }

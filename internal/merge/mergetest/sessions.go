@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/ids"
 	"github.com/scrollback-ai/scrollback/internal/merge"
 )
 
@@ -208,7 +209,7 @@ func (in *sessionImport) bring(i int) *message {
 // place returns the branch that an imported message is written to.
 func (in *sessionImport) place(prev *message, key scrollback.MessageID) scrollback.BranchID {
 	c := in.conversations[in.id]
-	branch := merge.BranchOf(key)
+	branch := ids.Branch(key)
 	if len(c.rest.Branches) > 0 {
 		branch = c.rest.Branches[0].ID
 	}
@@ -222,5 +223,5 @@ func (in *sessionImport) place(prev *message, key scrollback.MessageID) scrollba
 	if isFree(c, branch, seq) {
 		return branch
 	}
-	return merge.BranchOf(key)
+	return ids.Branch(key)
 }

@@ -1,6 +1,7 @@
 package mergetest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -73,7 +74,7 @@ type World struct {
 	bundles  []merge.Set
 	told     map[scrollback.MessageID]acknowledged
 	shown    []shownPath
-	segments map[scrollback.SegmentID]bool
+	fault    error // that was found where none can be returned
 	Figures  Figures
 }
 
@@ -118,11 +119,10 @@ const (
 // NewWorld returns the stores of a run, which hold nothing.
 func NewWorld(seed uint64, rules Rules) *World {
 	w := &World{
-		rules:    rules,
-		random:   rand.New(rand.NewPCG(seed, 35)),
-		clock:    1_800_000_000_000,
-		told:     map[scrollback.MessageID]acknowledged{},
-		segments: map[scrollback.SegmentID]bool{},
+		rules:  rules,
+		random: rand.New(rand.NewPCG(seed, 35)),
+		clock:  1_800_000_000_000,
+		told:   map[scrollback.MessageID]acknowledged{},
 	}
 	for range 3 + w.random.IntN(2) {
 		w.nodes = append(w.nodes, w.newNode())
@@ -188,6 +188,9 @@ func (w *World) Step() error {
 	w.clock += int64(w.random.IntN(20_000))
 	if w.chance(500) {
 		w.clock += int64(w.random.IntN(int(12 * hour)))
+	}
+	if w.fault != nil {
+		return w.fault
 	}
 	n := w.nodes[w.random.IntN(len(w.nodes))]
 	at := w.random.IntN(odds)
@@ -451,7 +454,6 @@ func (w *World) compact(n *node) error {
 	first := w.back(n, last.ID, 1+w.random.IntN(6))
 	hash, _ := n.pathHash(last.ID, first.ID)
 	segment := scrollback.SegmentID(w.name("s"))
-	w.segments[segment] = true
 	// A segment belongs to the conversation of its last message.
 	change := merge.Conversation{ID: last.of, Segments: []merge.Segment{{First: first.ID, Last: last.ID,
 		SummaryOf: first.ID, Segment: scrollback.Segment{ID: segment, Hash: hash.String(), CreatedAt: w.now(n)}}}}
@@ -585,7 +587,8 @@ func (w *World) editProject(n *node) error {
 	f := merge.Field{Value: fmt.Appendf(nil, `"v%d"`, w.random.IntN(5)), Stamp: w.stamp(n, fields, nil)}
 	n.Apply(merge.Set{Projects: []merge.Project{{Name: name, Fields: map[string]merge.Field{"title": f}}}}, w.rules.Spared)
 	if w.chance(10) && n.unknown["table"] == nil {
-		n.Apply(merge.Set{Unknown: map[string]json.RawMessage{"table": fmt.Appendf(nil, `"%d"`, w.random.IntN(9))}}, w.rules.Spared)
+		unknown := map[string]json.RawMessage{"table": fmt.Appendf(nil, `"%d"`, w.random.IntN(9))}
+		n.Apply(merge.Set{Unknown: unknown}, w.rules.Spared)
 	}
 	return nil
 }
@@ -758,6 +761,7 @@ func (c *conversation) allLinks() []scrollback.MessageID {
 func (w *World) take(n *node, set merge.Set) merge.Result {
 	result := w.rules.Merge(n.Memory, set, w.now(n))
 	known := map[scrollback.ConversationID]bool{}
+	w.checkClocks(n, result.Change)
 	for _, c := range result.Change.Conversations {
 		known[c.ID] = n.conversations[c.ID] != nil && !n.isGone(c.ID)
 	}
@@ -912,6 +916,18 @@ func Run(seed uint64, steps int, rules Rules) (Figures, error) {
 			return w.Figures, fmt.Errorf("step %d: %w", i, err)
 		}
 	}
-	err := w.Finish()
+	err := cmp.Or(w.fault, w.Finish())
 	return w.Figures, err
 }
+
+// Stores returns the stores of a run as they are.
+func (w *World) Stores() []*Memory {
+	var out []*Memory
+	for _, n := range w.nodes {
+		out = append(out, n.Memory)
+	}
+	return out
+}
+
+// Now is the time of a run by clocks that are right, in Unix ms.
+func (w *World) Now() int64 { return w.clock }
