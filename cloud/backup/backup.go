@@ -28,6 +28,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/identity"
 	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
@@ -157,6 +158,7 @@ type Contents struct {
 	DatabaseBytes int64 `json:"database_bytes"`
 	Objects       int64 `json:"objects"`
 	ObjectBytes   int64 `json:"object_bytes"`
+	Encrypted     bool  `json:"encrypted,omitempty"`
 }
 
 // MadeTime returns when a backup was made.
@@ -167,15 +169,20 @@ func (h Head) MadeTime() time.Time { return time.UnixMilli(h.MadeAt) }
 type entryTaker func(key string, size int64, r io.Reader) error
 
 // read reads a backup to its end and compares each entry with its sum. Bytes that are not those that were written are
-// damaged, and so is a file that was cut off.
-func read(r io.Reader, take entryTaker) (c Contents, err error) {
+// damaged, and so is a file that was cut off, or has more than it should. An encrypted one is opened with keys.
+func read(r io.Reader, keys identity.Keys, take entryTaker) (c Contents, err error) {
 	source := &notingReader{r: r}
 	defer func() {
 		if err != nil && source.err != nil { // what came of it says nothing about the file
 			err = scrollback.Wrap(scrollback.Unavailable, op, source.err)
 		}
 	}()
-	zip, err := zstd.NewReader(source, zstd.WithDecoderMaxMemory(256<<20))
+	plain, encrypted, err := keys.Open(source)
+	if err != nil {
+		return c, err
+	}
+	c.Encrypted = encrypted
+	zip, err := zstd.NewReader(plain, zstd.WithDecoderMaxMemory(256<<20))
 	if err != nil {
 		return c, scrollback.Wrap(scrollback.Internal, op, err)
 	}
@@ -226,8 +233,27 @@ func read(r io.Reader, take entryTaker) (c Contents, err error) {
 		}
 		sums = append(sums, entrySum{h.Name, h.Size, hex.EncodeToString(sum.Sum(nil))})
 	}
-	return c, checkSums(t, sums)
+	if err := checkSums(t, sums); err != nil {
+		return c, err
+	}
+	// The checks of what the tar is wrapped in come at their ends.
+	return c, checkRest(zip)
 }
+
+// checkRest reads what follows a tar, which is zeros.
+func checkRest(zip io.Reader) error {
+	rest, err := io.ReadAll(io.LimitReader(zip, maxPadding+1))
+	if err != nil {
+		return damaged(err)
+	}
+	if len(rest) > maxPadding || len(bytes.Trim(rest, "\x00")) > 0 {
+		return damaged(errors.New("more than it should have"))
+	}
+	return nil
+}
+
+// maxPadding bounds the zeros behind a tar, in bytes.
+const maxPadding = 64 << 10
 
 // notingReader keeps why reading failed.
 type notingReader struct {
@@ -282,10 +308,25 @@ func checkSums(t *tar.Reader, sums []entrySum) error {
 }
 
 func notABackup(err error) error {
+	if own := asOwn(err); own != nil {
+		return own
+	}
 	return scrollback.Errorf(scrollback.Invalid, op, i18n.NotABackup, err)
 }
 
 // damaged returns the error of a file that is not as it was written.
 func damaged(err error) error {
+	if own := asOwn(err); own != nil {
+		return own
+	}
 	return scrollback.Errorf(scrollback.Invalid, op, i18n.BackupIsDamaged, err)
+}
+
+// asOwn returns an error that says by itself what is wrong with a file, or nil.
+func asOwn(err error) error {
+	var own *scrollback.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	return nil
 }

@@ -78,17 +78,22 @@ func (s *Shelf) Close() error {
 
 // Entry is a backup on a shelf. MadeAt is in Unix milliseconds, by its name.
 type Entry struct {
-	Name   string `json:"name"`
-	Bytes  int64  `json:"bytes"`
-	MadeAt int64  `json:"made_at"`
+	Name      string `json:"name"`
+	Bytes     int64  `json:"bytes"`
+	MadeAt    int64  `json:"made_at"`
+	Encrypted bool   `json:"encrypted,omitempty"`
 }
 
-const suffix = ".backup"
+// The ends of the names of backups.
+const (
+	suffix          = ".backup"
+	encryptedSuffix = ".age"
+)
 
 const nameTime = "20060102T150405Z"
 
 // names are those of backups on shelves.
-var names = lazyregexp.New(`^scrollback-(\d{8}T\d{6}Z)(?:-\d{1,2})?\.backup$`)
+var names = lazyregexp.New(`^scrollback-(\d{8}T\d{6}Z)(?:-\d{1,2})?\.backup(\.age)?$`)
 
 // nameAt returns the name of a backup, the nth of its second.
 func nameAt(at time.Time, n int) string {
@@ -107,7 +112,7 @@ func (s *Shelf) List(ctx context.Context) (out []Entry, err error) {
 			return
 		}
 		if at, err := time.Parse(nameTime, found[1]); err == nil {
-			out = append(out, Entry{name, size, at.UnixMilli()})
+			out = append(out, Entry{Name: name, Bytes: size, MadeAt: at.UnixMilli(), Encrypted: found[2] != ""})
 		}
 	}
 	if s.folder == "" {
@@ -129,9 +134,14 @@ func (s *Shelf) List(ctx context.Context) (out []Entry, err error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b Entry) int {
-		return strings.Compare(strings.TrimSuffix(b.Name, suffix), strings.TrimSuffix(a.Name, suffix))
+		return strings.Compare(stem(b.Name), stem(a.Name))
 	})
 	return out, nil
+}
+
+// stem returns a name without its ends, which has the order of times.
+func stem(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(name, encryptedSuffix), suffix)
 }
 
 // removeOlder removes backups that were made before a time, but for one.

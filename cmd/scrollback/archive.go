@@ -17,10 +17,22 @@ type archiveCmd struct {
 	Archives bool   `help:"list-newest-copies-write-none"`
 	Key      string `help:"copy-there" placeholder:"KEY"`
 	Output   string `short:"o" help:"file-write-copy-as-well" placeholder:"FILE"`
+	Encrypt  bool   `help:"encrypt-file-for-recipients"`
 }
 
 // Run implements the command.
 func (c *archiveCmd) Run(g *globals) error {
+	if c.Encrypt {
+		if c.Output == "" || c.Archives {
+			return scrollback.ParamErrorf("scrollback", "output", i18n.EncryptNeedsFile)
+		}
+		if c.Output == "-" && isTerminal(g.stdout) {
+			return scrollback.ParamErrorf("scrollback", "output", i18n.EncryptedIsBinary)
+		}
+		if err := g.showNewIdentity(); err != nil {
+			return err
+		}
+	}
 	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
 		all := a.Transfer.Copies()
 		if c.Archives {
@@ -50,8 +62,10 @@ func (c *archiveCmd) Run(g *globals) error {
 		}
 		defer func() { _ = f.Close() }() // read-only
 		copied := func(w io.Writer) error {
-			_, err := io.Copy(w, f)
-			return scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+			return g.encryptIf(c.Encrypt, w, func(w io.Writer) error {
+				_, err := io.Copy(w, f)
+				return scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+			})
 		}
 		switch c.Output {
 		case "-":

@@ -26,7 +26,7 @@ type backupCmd struct {
 func (g *globals) backupStore() (backup.Store, error) {
 	dir, err := g.dataDir()
 	return backup.Store{Dir: dir, Database: g.set.Store, Objects: g.set.Objects, Program: programVersion(),
-		Log: g.newLogger()}, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+		Keys: g.keys(), Log: g.newLogger()}, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 }
 
 // backupPlace returns the place that a command names, or that of the configuration.
@@ -41,8 +41,9 @@ func (g *globals) backupPlace(at string) (string, error) {
 }
 
 type backupCreateCmd struct {
-	To   string `arg:"" optional:"" help:"where-backup-goes"`
-	Keep string `help:"how-long-backups-stay" placeholder:"TIME"`
+	To      string `arg:"" optional:"" help:"where-backup-goes"`
+	Keep    string `help:"how-long-backups-stay" placeholder:"TIME"`
+	Encrypt bool   `help:"encrypt-file-for-recipients"`
 }
 
 // Run implements the command.
@@ -61,6 +62,11 @@ func (c *backupCreateCmd) Run(g *globals) error {
 	s, err := g.backupStore()
 	if err != nil {
 		return err
+	}
+	if s.Encrypt = c.Encrypt || c.To == "" && g.set.Backup.Encrypt; s.Encrypt {
+		if err := g.showNewIdentity(); err != nil {
+			return err
+		}
 	}
 	began := time.Now()
 	made, err := createBackup(g.ctx, s, to, keep)
@@ -135,7 +141,7 @@ type backupVerifyCmd struct{ oneBackup }
 
 // Run implements the command.
 func (c *backupVerifyCmd) Run(g *globals) error {
-	seen, err := backup.Verify(g.ctx, c.File)
+	seen, err := backup.Verify(g.ctx, c.File, g.keys())
 	if err != nil {
 		return err
 	}
@@ -193,7 +199,7 @@ func (g *globals) backUpNightly(ctx context.Context, log *slog.Logger) {
 		case <-time.After(wait):
 		}
 		wait = backupTick
-		made, err := g.backUpIfDue(ctx, time.Now())
+		made, err := g.backUpIfDue(ctx, time.Now(), log)
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
@@ -205,7 +211,7 @@ func (g *globals) backUpNightly(ctx context.Context, log *slog.Logger) {
 }
 
 // backUpIfDue makes a backup unless there is one since it was due.
-func (g *globals) backUpIfDue(ctx context.Context, now time.Time) (made backup.Made, err error) {
+func (g *globals) backUpIfDue(ctx context.Context, now time.Time, log *slog.Logger) (made backup.Made, err error) {
 	shelf, err := backup.OpenShelf(ctx, g.set.Backup.To)
 	if err != nil {
 		return made, err
@@ -218,6 +224,16 @@ func (g *globals) backUpIfDue(ctx context.Context, now time.Time) (made backup.M
 	s, err := g.backupStore()
 	if err != nil {
 		return made, err
+	}
+	if s.Encrypt = g.set.Backup.Encrypt; s.Encrypt {
+		own, err := s.Keys.Own()
+		if err != nil {
+			return made, err
+		}
+		if own.Made {
+			log.Warn("an identity was made for encrypted backups: keep a copy of it elsewhere", "file", own.File,
+				"recipient", own.Recipient)
+		}
 	}
 	return s.CreateOn(ctx, shelf, g.set.Backup.Keep)
 }
