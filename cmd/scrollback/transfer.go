@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 type importCmd struct {
@@ -359,6 +360,7 @@ type exportCmd struct {
 	Format      string `help:"bundle-jsonl-claude-code-codex-gemini-cli" placeholder:"F"`
 	Materialize bool   `help:"include-markdown-files-compacted-segments-bundle"`
 	Encrypt     bool   `help:"encrypt-file-for-recipients"`
+	Mask        bool   `help:"mask-what-is-written"`
 }
 
 // Run implements the command.
@@ -379,7 +381,16 @@ func (c *exportCmd) Run(g *globals) error {
 				return err
 			}
 		}
-		write := func(w io.Writer) error { return a.Export(g.ctx, id, q, w) }
+		if c.Mask {
+			q.Mask = new(mask.Masker)
+		}
+		write := func(w io.Writer) error {
+			err := a.Export(g.ctx, id, q, w)
+			if err == nil {
+				g.printMasked(q.Mask)
+			}
+			return err
+		}
 		if isTerminal(g.stderr) {
 			draw, wipe := terminal.DrawProgress(g.localeTexts(), g.stderr)
 			defer wipe()
@@ -394,6 +405,13 @@ func (c *exportCmd) Run(g *globals) error {
 		}
 		return g.encryptIf(c.Encrypt, g.safeOutput(), write)
 	})
+}
+
+// printMasked says how much was masked; nothing for a nil one.
+func (g *globals) printMasked(m *mask.Masker) {
+	if m != nil {
+		fmt.Fprintln(g.stderr, g.localeTexts().Count(int64(m.Count()), i18n.CountOneMasked, i18n.CountMasked))
+	}
 }
 
 // encryptIf calls write with w, or with a writer that encrypts what goes there.

@@ -75,6 +75,9 @@ var (
 	EncryptNeedsFile = problem("encrypt-needs-file",
 		"--encrypt and --mask are for the file that -o writes",
 		"--encrypt 和 --mask 用于 -o 写入的文件")
+	MaskNeedsNewCopy = problem("mask-needs-new-copy",
+		"--mask writes a new copy: it does not go with --key",
+		"--mask 会写入新的副本，不能与 --key 一起使用")
 	EncryptNeedsBundle = problem("encrypt-needs-bundle",
 		"--encrypt is for bundles, not for %s",
 		"--encrypt 用于对话包，不能用于 %s")
