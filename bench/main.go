@@ -62,6 +62,7 @@ var figures = []figure{
 	{"tokens", "Tokens", (*bench).measureTokens},
 	{"page", "The page", (*bench).measurePage},
 	{"importing", "What is on a machine", (*bench).measureImporting},
+	{"backups", "Backups", (*bench).measureBackups},
 	{"servers", "Many servers", (*bench).measureServers},
 }
 

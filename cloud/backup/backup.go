@@ -21,11 +21,11 @@ import (
 	"io"
 	"io/fs"
 	"strings"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/backups"
 	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/identity"
@@ -52,16 +52,13 @@ const (
 // maxJSON bounds the entries that are read as a whole, in bytes.
 const maxJSON = 256 << 20
 
-// Head says what a backup is of. Times are in Unix milliseconds.
-type Head struct {
-	Format        string `json:"format"`
-	Version       int    `json:"version"`
-	MadeAt        int64  `json:"made_at"`
-	Program       string `json:"program"`  // its version
-	Database      string `json:"database"` // "sqlite" or "postgres": where it was made of
-	Conversations int64  `json:"conversations"`
-	Messages      int64  `json:"messages"`
-}
+// What is known of a backup, which the API tells too.
+type (
+	Head     = backups.Head
+	Contents = backups.BackupContents
+	Made     = backups.MadeBackup
+	Entry    = backups.Backup
+)
 
 // entrySum is what an entry must be.
 type entrySum struct {
@@ -151,18 +148,6 @@ func (w *writer) end() error {
 }
 
 func wrapWrite(err error) error { return scrollback.Wrap(scrollback.Unavailable, op, err) }
-
-// Contents are what was found in a backup.
-type Contents struct {
-	Head
-	DatabaseBytes int64 `json:"database_bytes"`
-	Objects       int64 `json:"objects"`
-	ObjectBytes   int64 `json:"object_bytes"`
-	Encrypted     bool  `json:"encrypted,omitempty"`
-}
-
-// MadeTime returns when a backup was made.
-func (h Head) MadeTime() time.Time { return time.UnixMilli(h.MadeAt) }
 
 // entryTaker gets the entries of a backup as they come: the database, with an empty key, and objects. It reads as much
 // of one as it wants.

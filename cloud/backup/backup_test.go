@@ -115,8 +115,8 @@ func TestBackup(t *testing.T) {
 				t.Errorf("%v, %+v, %v", info, made, err)
 			}
 			seen, err := backup.Verify(t.Context(), file, from.Keys)
-			if err != nil || seen != made.Contents {
-				t.Errorf("verified %+v, made %+v, %v", seen, made.Contents, err)
+			if err != nil || seen != made.BackupContents {
+				t.Errorf("verified %+v, made %+v, %v", seen, made.BackupContents, err)
 			}
 			to := way.to(t)
 			if way.begun {

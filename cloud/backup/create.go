@@ -16,14 +16,6 @@ import (
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
-// Made is a backup that was made.
-type Made struct {
-	Contents
-	Name    string   `json:"name"` // the file, or its name on a shelf
-	Bytes   int64    `json:"bytes"`
-	Removed []string `json:"removed,omitempty"` // older ones, by their names
-}
-
 // workPrefix begins the names of folders in which backups are made.
 const workPrefix = ".scrollback-backup-"
 
@@ -64,7 +56,7 @@ func (s Store) CreateFile(ctx context.Context, path string) (m Made, err error) 
 	if err != nil {
 		return m, wrapWrite(err)
 	}
-	m.Contents, err = s.writeEncrypted(ctx, work, f)
+	m.BackupContents, err = s.writeEncrypted(ctx, work, f)
 	if err == nil {
 		err = wrapWrite(f.Sync())
 	}
@@ -230,7 +222,7 @@ func (s Store) createOn(ctx context.Context, shelf *Shelf, name string) (m Made,
 	counted := &countingWriter{w: w}
 	go func() {
 		var err error
-		m.Contents, err = s.writeEncrypted(ctx, work, counted)
+		m.BackupContents, err = s.writeEncrypted(ctx, work, counted)
 		w.CloseWithError(err)
 		written <- err
 	}()

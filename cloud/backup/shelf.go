@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/identity"
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
@@ -74,14 +75,6 @@ func (s *Shelf) Close() error {
 		return nil
 	}
 	return s.store.Bucket.Close()
-}
-
-// Entry is a backup on a shelf. MadeAt is in Unix milliseconds, by its name.
-type Entry struct {
-	Name      string `json:"name"`
-	Bytes     int64  `json:"bytes"`
-	MadeAt    int64  `json:"made_at"`
-	Encrypted bool   `json:"encrypted,omitempty"`
 }
 
 // The ends of the names of backups.
@@ -165,6 +158,38 @@ func (s *Shelf) removeOlder(ctx context.Context, before time.Time, but string) (
 		removed = append(removed, e.Name)
 	}
 	return removed, nil
+}
+
+// Verify reads a backup of the shelf to its end. What is not the name of one is not found.
+func (s *Shelf) Verify(ctx context.Context, name string, keys identity.Keys) (c Contents, err error) {
+	if !names().MatchString(name) {
+		return c, scrollback.Errorf(scrollback.NotFound, op, i18n.NoBackupAt, name)
+	}
+	r, err := s.open(ctx, name)
+	if err != nil {
+		return c, err
+	}
+	defer func() { _ = r.Close() }() // it was read
+	if c, err = read(contextReader{ctx, r}, keys, nil); err != nil && ctx.Err() != nil {
+		err = scrollback.Wrap(scrollback.Canceled, op, ctx.Err())
+	}
+	return c, err
+}
+
+// open opens a backup of the shelf.
+func (s *Shelf) open(ctx context.Context, name string) (io.ReadCloser, error) {
+	if s.store == nil {
+		f, err := os.Open(filepath.Join(s.folder, name))
+		if errors.Is(err, os.ErrNotExist) {
+			err = scrollback.Errorf(scrollback.NotFound, op, i18n.NoBackupAt, name)
+		}
+		return f, wrapWrite(err)
+	}
+	r, err := s.store.Bucket.Open(ctx, name)
+	if err != nil {
+		return nil, s.store.ExplainError(op, err)
+	}
+	return r, nil
 }
 
 // Open opens a backup to be read: a file, or an object by its URL.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -76,7 +75,7 @@ func (c *backupCreateCmd) Run(g *globals) error {
 	return g.printResult(made, func(w io.Writer) error {
 		t := g.localeTexts()
 		fmt.Fprintln(w, t.Say(i18n.BackupMade, made.Name, columns.FormatSize(made.Bytes),
-			countConversations(t, made.Contents), countMessages(t, made.Contents),
+			countConversations(t, made.BackupContents), countMessages(t, made.BackupContents),
 			time.Since(began).Round(10*time.Millisecond)))
 		for _, name := range made.Removed {
 			fmt.Fprintln(w, t.Say(i18n.BackupRemoved, name))
@@ -177,63 +176,4 @@ func countConversations(t words.Texts, c backup.Contents) string {
 
 func countMessages(t words.Texts, c backup.Contents) string {
 	return t.Count(c.Messages, i18n.CountOneMessage, i18n.CountMessages)
-}
-
-// Times of the nightly backup: how often it is seen to, and how soon after the start.
-const (
-	backupTick  = 10 * time.Minute
-	backupFirst = time.Minute
-)
-
-// backUpNightly makes the backups that the configuration asks for until ctx ends: at a time of the day, or later, when
-// the server did not run then.
-func (g *globals) backUpNightly(ctx context.Context, log *slog.Logger) {
-	wait := backupFirst
-	if d := testTime("SCROLLBACK_BACKUP_FIRST"); d > 0 {
-		wait = d
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
-		wait = backupTick
-		made, err := g.backUpIfDue(ctx, time.Now(), log)
-		switch {
-		case ctx.Err() != nil:
-		case err != nil:
-			log.Warn("no backup could be made", "error", err)
-		case made.Name != "":
-			log.Info("a backup was made", "name", made.Name, "bytes", made.Bytes, "removed", len(made.Removed))
-		}
-	}
-}
-
-// backUpIfDue makes a backup unless there is one since it was due.
-func (g *globals) backUpIfDue(ctx context.Context, now time.Time, log *slog.Logger) (made backup.Made, err error) {
-	shelf, err := backup.OpenShelf(ctx, g.set.Backup.To)
-	if err != nil {
-		return made, err
-	}
-	defer func() { _ = shelf.Close() }() // it was written to
-	all, err := shelf.List(ctx)
-	if err != nil || len(all) > 0 && all[0].MadeAt >= g.set.Backup.LastDue(now.In(g.zone)).UnixMilli() {
-		return made, err
-	}
-	s, err := g.backupStore()
-	if err != nil {
-		return made, err
-	}
-	if s.Encrypt = g.set.Backup.Encrypt; s.Encrypt {
-		own, err := s.Keys.Own()
-		if err != nil {
-			return made, err
-		}
-		if own.Made {
-			log.Warn("an identity was made for encrypted backups: keep a copy of it elsewhere", "file", own.File,
-				"recipient", own.Recipient)
-		}
-	}
-	return s.CreateOn(ctx, shelf, g.set.Backup.Keep)
 }

@@ -72,6 +72,12 @@ var (
 	KeepNeedsFolder = problem("keep-needs-folder",
 		"--keep is for a folder or a bucket with backups, not for one file",
 		"--keep 用于存放备份的文件夹或存储桶，不能用于单个文件")
+	BackupsAreNotSetUp = problem("backups-are-not-set-up",
+		"no backups are set up: in the config file, backup.to names a folder or a bucket for them",
+		"没有设置备份：请在配置文件中用 backup.to 指定存放备份的文件夹或存储桶")
+	BackupIsRunning = problem("backup-is-running",
+		"a backup is being made or verified: try again when that is done",
+		"正在创建或检查备份：请在完成后重试")
 	EncryptNeedsFile = problem("encrypt-needs-file",
 		"--encrypt and --mask are for the file that -o writes",
 		"--encrypt 和 --mask 用于 -o 写入的文件")
