@@ -30,6 +30,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/identity"
 	"github.com/scrollback-ai/scrollback/internal/plainjson"
+	"github.com/scrollback-ai/scrollback/internal/seal"
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
@@ -69,17 +70,19 @@ type entrySum struct {
 
 // writer writes the entries of a backup.
 type writer struct {
+	out  *seal.Writer
 	zip  *zstd.Encoder
 	tar  *tar.Writer
 	sums []entrySum
 }
 
 func newWriter(w io.Writer) (*writer, error) {
-	zip, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	out := seal.NewWriter(w)
+	zip, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, op, err)
 	}
-	return &writer{zip: zip, tar: tar.NewWriter(zip)}, nil
+	return &writer{out: out, zip: zip, tar: tar.NewWriter(zip)}, nil
 }
 
 // add adds an entry. Errors of r come back as they are, those of writing as unavailable.
@@ -136,7 +139,7 @@ func (w *writer) addObjects(ctx context.Context, from *objects.Store) error {
 // probes begin the keys of what is written to try a bucket.
 const probes = ".scrollback/"
 
-// end writes the sums. Without them a file is not whole.
+// end writes the sums, and the seal. Without them a file is not whole.
 func (w *writer) end() error {
 	if err := w.addJSON(sumsEntry, w.sums); err != nil {
 		return err
@@ -144,7 +147,10 @@ func (w *writer) end() error {
 	if err := w.tar.Close(); err != nil {
 		return wrapWrite(err)
 	}
-	return wrapWrite(w.zip.Close())
+	if err := w.zip.Close(); err != nil {
+		return wrapWrite(err)
+	}
+	return wrapWrite(writeSeal(w.out))
 }
 
 func wrapWrite(err error) error { return scrollback.Wrap(scrollback.Unavailable, op, err) }
@@ -167,7 +173,7 @@ func read(r io.Reader, keys identity.Keys, take entryTaker) (c Contents, err err
 		return c, err
 	}
 	c.Encrypted = encrypted
-	zip, err := zstd.NewReader(plain, zstd.WithDecoderMaxMemory(256<<20))
+	zip, err := zstd.NewReader(newSealReader(plain), zstd.WithDecoderMaxMemory(256<<20))
 	if err != nil {
 		return c, scrollback.Wrap(scrollback.Internal, op, err)
 	}

@@ -54,6 +54,7 @@ func TestEncrypted(t *testing.T) {
 			}
 		}
 		to := onSQLite(t)
+		to.Keys = stranger
 		if _, err := to.Restore(t.Context(), join(at, made.Name)); scrollback.CodeOf(err) != scrollback.Refused {
 			t.Errorf("restored without the identity: %v", err)
 		}

@@ -2,7 +2,7 @@
 import { html, useEffect } from './html.js';
 import { icon } from './icons.js';
 import * as backups from '../state/backups.js';
-import { bytes, clock, dayWithYear, num } from '../state/figures.js';
+import { bytes, clock, num } from '../state/figures.js';
 import { t } from '../state/words.js';
 
 const holds = (x) => t('backups.holds', num(x.conversations), num(x.messages), x.conversations, x.messages);
@@ -10,7 +10,7 @@ const holds = (x) => t('backups.holds', num(x.conversations), num(x.messages), x
 function Entry({ b, busy }) {
   const seen = backups.seen.value[b.name];
   const reading = backups.running.value === b.name;
-  return html`<li data-backup=${b.name}><span class="of"><b>${dayWithYear(b.made_at)}, ${clock(b.made_at)}</b>
+  return html`<li data-backup=${b.name}><span class="of"><b>${clock(b.made_at)}</b>
       <small>${bytes(b.bytes)}${b.encrypted && html` · ${t('backups.encrypted')}`}</small><small><code>${b.name}</code></small>
       ${reading && html`<small class="quiet" role="status">${t('backups.reading')}</small>`}
       ${seen && seen.contents && html`<small class="whole" role="status">${t('backups.whole', holds(seen.contents))}</small>`}
@@ -22,7 +22,7 @@ const days = (ms) => Math.round(ms / 86400000);
 
 function Facts({ s }) {
   const last = s.backups[0];
-  const facts = [['backups.last', last ? `${dayWithYear(last.made_at)}, ${clock(last.made_at)} · ${bytes(last.bytes)}` : t('backups.never')], ['backups.to', s.to],
+  const facts = [['backups.last', last ? `${clock(last.made_at)} · ${bytes(last.bytes)}` : t('backups.never')], ['backups.to', s.to],
     ['backups.nightly', t('backups.every', s.at)], ['backups.keep', days(s.keep_ms) ? t('backups.days', num(days(s.keep_ms)), days(s.keep_ms)) : t('backups.hours', num(Math.round(s.keep_ms / 3600000)))],
     ['backups.encryption', t(s.encrypt ? 'set.on' : 'set.off')]];
   return html`<dl class="facts-of">${facts.map(([k, v]) => html`<div key=${k}><dt>${t(k)}</dt><dd>${v}</dd></div>`)}</dl>`;
@@ -41,7 +41,7 @@ export function Backups() {
     ${s && !backups.unset.value && html`<${Facts} s=${s} />
       <div class="acts"><button type="button" class="plain strong" data-do="create" disabled=${busy} onClick=${backups.create}>${t('backups.create')}</button></div>
       ${creating && html`<p class="quiet" role="status">${t('backups.creating')}</p>`}
-      ${!creating && made && html`<p role="status">${t('backups.made', bytes(made.bytes), holds(made))}</p>`}
+      ${!creating && made && html`<p class="done" role="status">${t('backups.made', bytes(made.bytes), holds(made))}</p>`}
       ${s.backups.length > 0 ? html`<ul class="entries backups">${s.backups.map((b) => html`<${Entry} key=${b.name} b=${b} busy=${busy} />`)}</ul>` : html`<p class="nothing">${t('backups.none')}</p>`}
       <p class="quiet">${t('backups.restoreAbout')}</p>`}`;
 }
