@@ -237,7 +237,7 @@ func (s Store) createOn(ctx context.Context, shelf *Shelf, name string) (m Made,
 	}
 	m.Name = name
 	m.Bytes = counted.n
-	return m, shelf.store.ExplainError(op, err)
+	return m, wrapWrite(shelf.store.ExplainError(op, err))
 }
 
 const mediaType = "application/zstd"

@@ -114,7 +114,7 @@ func (s Store) Restore(ctx context.Context, at string) (c Contents, err error) {
 // putObject writes an object. What is there under its name has the same bytes, or was cut short.
 func putObject(ctx context.Context, to *objects.Store, key string, r io.Reader) error {
 	if err := to.Bucket.Write(ctx, key, r, ""); err != nil {
-		return to.ExplainError(op, err)
+		return wrapWrite(to.ExplainError(op, err))
 	}
 	if to.Durable == nil {
 		return nil
