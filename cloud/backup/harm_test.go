@@ -21,8 +21,8 @@ func encrypted(t *testing.T, p place) place {
 	return p
 }
 
-// An encrypted backup is restored by who has the identity, from a file, a folder and a bucket, on either database; where
-// its bytes go, nothing of the store can be read, not even while it is made.
+// An encrypted backup is restored by who has the identity, from a folder and a bucket, and refused to everybody else;
+// nothing is left beside it.
 func TestEncrypted(t *testing.T) {
 	from := encrypted(t, onSQLite(t))
 	source, objects := from.fill(t, 5)

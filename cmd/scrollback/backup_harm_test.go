@@ -56,8 +56,8 @@ func fails(t *testing.T, code int, args ...string) {
 	}
 }
 
-// A disk that is full, where a backup goes, where it is restored, or under the store itself, loses nothing: neither what
-// is stored nor the backup before; the same command works once there is room.
+// A disk that is full, where a backup goes, where it is restored, or under the store itself, loses nothing: neither
+// what is stored nor the backup before; the same command works once there is room.
 func TestBackupOnFullDisk(t *testing.T) {
 	t.Setenv("SCROLLBACK_IDENTITY", filepath.Join(t.TempDir(), "identity.txt"))
 	output(t, t.TempDir(), "identity")

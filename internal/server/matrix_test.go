@@ -86,10 +86,11 @@ var probes = map[string]probe{
 	"delete-project": {need: scrollback.AccessAdmin},
 
 	"limits": {need: scrollback.AccessRead}, "list-keys": {need: scrollback.AccessAdmin},
-	"revoke-key":   {need: scrollback.AccessAdmin},
-	"list-agents":  {need: scrollback.AccessAdmin, whole: true},
-	"patch-agent":  {need: scrollback.AccessAdmin, whole: true, body: `{"off":true}`},
-	"list-backups": {need: scrollback.AccessAdmin, whole: true}, "create-backup": {need: scrollback.AccessAdmin, whole: true},
+	"revoke-key":    {need: scrollback.AccessAdmin},
+	"list-agents":   {need: scrollback.AccessAdmin, whole: true},
+	"patch-agent":   {need: scrollback.AccessAdmin, whole: true, body: `{"off":true}`},
+	"list-backups":  {need: scrollback.AccessAdmin, whole: true},
+	"create-backup": {need: scrollback.AccessAdmin, whole: true},
 	"verify-backup": {need: scrollback.AccessAdmin, whole: true},
 	"add-key":       {need: scrollback.AccessAdmin, body: `{"name":"for {id}","role":"read","projects":["{project}"]}`},
 }

@@ -27,10 +27,11 @@ const secretKey = "ghp" + "_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX"
 func secretive(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 	t.Helper()
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{Limit: 4000, NoFolds: true}, modeltest.Say("the token "+secretKey+" is noted"))
+	r := enginetest.New(t, enginetest.Options{Limit: 4000, NoFolds: true},
+		modeltest.Say("the token "+secretKey+" is noted"))
 	object := json.RawMessage(`{"a": "` + secretKey + `"}`)
-	c, _, err := r.Create(ctx, scrollback.Conversation{Title: "my token is " + secretKey[:20], Instructions: "Use " + secretKey,
-		Limit: 4000, Meta: object})
+	c, _, err := r.Create(ctx, scrollback.Conversation{Title: "my token is " + secretKey[:20], Limit: 4000,
+		Instructions: "Use " + secretKey, Meta: object})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +121,8 @@ func TestMaskedExports(t *testing.T) {
 	}
 }
 
-// A masked bundle is a whole bundle, of a copy: it is imported beside the original and elsewhere, is the same when it is
-// made again, and extends what it brought once there is more.
+// A masked bundle is a whole bundle, of a copy: it is imported beside the original and elsewhere, is the same when it
+// is made again, and extends what it brought once there is more.
 func TestMaskedBundle(t *testing.T) {
 	t.Parallel()
 	r, id := secretive(t)
