@@ -46,8 +46,8 @@ type Backup struct {
 	Encrypted bool   `json:"encrypted,omitempty"`
 }
 
-// BackupStanding is where a server's backups go, and which there are, newest first. Running is "create" or "verify" while
-// one is being made or read, since Since (Unix milliseconds).
+// BackupStanding is where a server's backups go, and which there are, newest first. While one is being made or read,
+// Running is "create" or "verify", since Since (Unix milliseconds).
 type BackupStanding struct {
 	To      string   `json:"to"`
 	KeepMS  int64    `json:"keep_ms"`
