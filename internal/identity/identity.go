@@ -220,7 +220,7 @@ func (k Keys) Encrypt(w io.Writer) (io.WriteCloser, error) {
 // that are not r's own are invalid.
 func (k Keys) Open(r io.Reader) (out io.Reader, encrypted bool, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
-	head, err := in.Peek(len(magic))
+	head, _ := in.Peek(len(magic)) // a shorter file is not encrypted
 	if !Sniff(head) {
 		return in, false, nil // whatever is wrong with it is found when it is read
 	}
