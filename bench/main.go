@@ -7,7 +7,7 @@
 //	go -C bench run . -only append    some of them
 //	go -C bench run . -quick          small conversations, to see that it runs
 //
-// A figure is a function that adds rows; a row is one measured number. The page, importing and many servers
+// A figure is a function that adds rows; a row is one measured number. The page, importing, backups and many servers
 // are measured by programs of their own, in folders beside this one. Ratios are of
 // numbers from one run; each number is the median of five rounds, where rounds make sense.
 // The raw rows are kept beside the report.
@@ -62,6 +62,7 @@ var figures = []figure{
 	{"tokens", "Tokens", (*bench).measureTokens},
 	{"page", "The page", (*bench).measurePage},
 	{"importing", "What is on a machine", (*bench).measureImporting},
+	{"backups", "Backups", (*bench).measureBackups},
 	{"servers", "Many servers", (*bench).measureServers},
 }
 

@@ -36,6 +36,14 @@ func (b *bench) measureImporting() error {
 	return b.runProgram("./importing", "-mb", megabytes, "-prose", "-lines", "0")
 }
 
+// measureBackups measures backups beside a copy of the same bytes.
+func (b *bench) measureBackups() error {
+	if b.quick {
+		return b.runProgram("./backups", "-mb", "8")
+	}
+	return b.runProgram("./backups", "-mb", "1024")
+}
+
 // measureServers measures many servers with one PostgreSQL.
 func (b *bench) measureServers() error {
 	if b.quick {

@@ -109,6 +109,8 @@ var targets = []target{
 	{figure: "page", what: "first paint", most: 500, aim: true},
 	{figure: "importing", what: "tool output: throughput", least: 20, aim: true},
 	{figure: "importing", what: "prose: throughput", least: 20, aim: true},
+	{figure: "backups", what: "backup: peak memory", most: 250},
+	{figure: "backups", what: "restore: peak memory", most: 250},
 	{figure: "servers", what: "PostgreSQL: a turn, statements", most: 12, aim: true},
 	{figure: "servers", what: "PostgreSQL: a turn, WAL", most: 6, aim: true},
 	{figure: "servers", what: "PostgreSQL: a turn, processor of the database", most: 0.8, aim: true},
@@ -259,6 +261,7 @@ var notes = map[string]string{
 	"page":  "In Chromium, with a server on this machine, 10,000 conversations, one of them 100,000 messages long, and an answer of 20,000 words. A long frame is more than 50 ms between two paints.",
 	"importing": "Transcripts like Claude Code's, full of outputs of tools or of sentences that differ, imported by the program from an empty folder, and once more; then lines are written while it watches. " +
 		"The throughput of a processor is bytes of source by processor time.",
+	"backups": "A data folder, half of it text in messages, half bytes behind artifacts: made into a backup, verified and restored by the program, beside `cp -a` and a sync to the same disk. Rates are over the bytes of the data folder; a restore reads the backup twice, once to check it.",
 	"servers": "Each server is a process of its own that opens the store through the library; a turn is Begin and Finish, with its usage and its account. PostgreSQL is durable and runs on this machine, beside the servers.",
 	"tokens":  "The tokenizer over mixed text, and over Chinese characters in random order, of which nothing was seen before.",
 }

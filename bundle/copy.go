@@ -44,7 +44,7 @@ func (c *Copy) newID(old string) string {
 		b[20:]))
 }
 
-// AddName names a conversation, a branch or a segment.
+// AddName names a conversation, a branch or a segment; and an artifact, as texts name it, whose bytes have changed.
 func (c *Copy) AddName(old, name string) {
 	if name == "" {
 		name = c.newID(old)
@@ -57,7 +57,7 @@ func (c *Copy) renameText(s string) string {
 	if c.texts == nil {
 		var pairs []string
 		for old, name := range c.Names {
-			if isConversationID(old) { // anything shorter is too common to be searched for in a text
+			if isConversationID(old) || isHash(old) { // anything shorter is too common to be searched for in a text
 				pairs = append(pairs, old, name)
 			}
 		}

@@ -37,6 +37,27 @@ export declare class Scrollback extends Transport {
      */
     fetchArtifact(artifact: string, params?: Types.FetchArtifactParams): Promise<Response>;
     /**
+     * List the backups.
+     *
+     * Where the backups of the whole store are kept, which there are, and whether one is being made or read. It
+     * needs admin access to all projects. Where `[backup]` of the config file names no place, nothing is found.
+     */
+    listBackups(params?: CallOptions): Promise<Types.BackupStanding>;
+    /**
+     * Make a backup.
+     *
+     * Makes a backup now, while everything is in use, and removes those that are older than the config file
+     * keeps. It goes on when nobody waits for the answer any more. It needs admin access to all projects.
+     */
+    createBackup(params?: CallOptions): Promise<Types.MadeBackup>;
+    /**
+     * Verify a backup.
+     *
+     * Reads a backup to its end and compares all of it with its hashes. A damaged one is refused. It needs admin
+     * access to all projects.
+     */
+    verifyBackup(backup: string, params?: CallOptions): Promise<Types.BackupContents>;
+    /**
      * List conversations.
      *
      * Most recently changed first. Conversations that the caller may see, in pages. Those in the trash are

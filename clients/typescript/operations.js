@@ -48,6 +48,34 @@ export class Scrollback extends Transport {
   }
 
   /**
+   * List the backups.
+   * @param {CallOptions} [params]
+   * @returns {Promise<Types.BackupStanding>}
+   */
+  listBackups(params) {
+    return this.fetchJSON('GET', '/api/backups', { params });
+  }
+
+  /**
+   * Make a backup.
+   * @param {CallOptions} [params]
+   * @returns {Promise<Types.MadeBackup>}
+   */
+  createBackup(params) {
+    return this.fetchJSON('POST', '/api/backups', { params });
+  }
+
+  /**
+   * Verify a backup.
+   * @param {string} backup
+   * @param {CallOptions} [params]
+   * @returns {Promise<Types.BackupContents>}
+   */
+  verifyBackup(backup, params) {
+    return this.fetchJSON('POST', path`/api/backups/${backup}/verify`, { params });
+  }
+
+  /**
    * List conversations.
    * @param {Types.ListConversationsParams} [params]
    * @returns {Promise<Types.ConversationPage>}

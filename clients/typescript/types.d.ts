@@ -42,6 +42,60 @@ export interface Asked {
     summaries: number;
 }
 
+/** A backup of the store, as one file. */
+export interface Backup {
+    /** Its size. */
+    bytes: number;
+    /** Whether it is opened with an identity only. */
+    encrypted?: boolean;
+    /** By its name. */
+    made_at: number;
+    name: string;
+}
+
+/** What was found in a backup. */
+export interface BackupContents {
+    /** How many are in it. */
+    conversations: number;
+    /** sqlite or postgres: what it was made of. */
+    database: string;
+    /** Bytes of the database in it. */
+    database_bytes: number;
+    /** Whether it was opened with an identity. */
+    encrypted?: boolean;
+    /** The name of the format. */
+    format: string;
+    made_at: number;
+    /** How many are in it. */
+    messages: number;
+    /** Bytes of all objects in it. */
+    object_bytes: number;
+    /** How many files are in it beside the database. */
+    objects: number;
+    /** The version that made it. */
+    program: string;
+    /** The version of the format. */
+    version: number;
+}
+
+/** Where a server's backups go, and which there are. */
+export interface BackupStanding {
+    /** When one is made each day, as 03:00. */
+    at: string;
+    /** Newest first. */
+    backups: Backup[];
+    /** Whether new ones are encrypted. */
+    encrypt: boolean;
+    /** How long they stay, in milliseconds. */
+    keep_ms: number;
+    /** create or verify while one is being made or read. */
+    running?: string;
+    /** Since when. */
+    since?: number;
+    /** The folder or the bucket. */
+    to: string;
+}
+
 /** A line of a file that could not be read. */
 export interface Bad {
     line: number;
@@ -958,6 +1012,36 @@ export interface MachineAgentList {
     agents: MachineAgent[];
 }
 
+/** A backup that was made. */
+export interface MadeBackup {
+    /** Its size. */
+    bytes: number;
+    /** How many are in it. */
+    conversations: number;
+    /** sqlite or postgres: what it was made of. */
+    database: string;
+    /** Bytes of the database in it. */
+    database_bytes: number;
+    /** Whether it is opened with an identity only. */
+    encrypted?: boolean;
+    /** The name of the format. */
+    format: string;
+    made_at: number;
+    /** How many are in it. */
+    messages: number;
+    name: string;
+    /** Bytes of all objects in it. */
+    object_bytes: number;
+    /** How many files are in it beside the database. */
+    objects: number;
+    /** The version that made it. */
+    program: string;
+    /** Names of older ones that were removed. */
+    removed?: string[];
+    /** The version of the format. */
+    version: number;
+}
+
 /** A new key with its secret. */
 export interface MadeKey {
     budget?: DailyBudget;
@@ -1868,6 +1952,8 @@ export interface UsageSum {
 export interface Who {
     /** Whether the coding agents of this machine are shown to the caller. */
     agents?: boolean;
+    /** Whether the caller has to do with backups of the store. */
+    backups?: boolean;
     /** When the key or the sign-in expires; missing if it does not. */
     expires_at?: number;
     /** Whether a request without a key is refused here. */
@@ -1978,6 +2064,11 @@ export interface ExportParams extends CallOptions {
     format?: 'bundle' | 'jsonl' | 'claude-code' | 'codex' | 'gemini-cli' | 'opencode' | (string & {});
     /** Whether a bundle holds the files of its segments. */
     materialize?: boolean;
+    /**
+     * Whether what looks like a key or a token is taken out of the file; a bundle is then a copy with ids of its
+     * own.
+     */
+    mask?: boolean;
 }
 
 /** What `listFiles` may be told. */

@@ -21,14 +21,16 @@ import (
 	"io"
 	"io/fs"
 	"strings"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/backups"
 	"github.com/scrollback-ai/scrollback/internal/blob"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/identity"
 	"github.com/scrollback-ai/scrollback/internal/plainjson"
+	"github.com/scrollback-ai/scrollback/internal/seal"
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
@@ -51,16 +53,13 @@ const (
 // maxJSON bounds the entries that are read as a whole, in bytes.
 const maxJSON = 256 << 20
 
-// Head says what a backup is of. Times are in Unix milliseconds.
-type Head struct {
-	Format        string `json:"format"`
-	Version       int    `json:"version"`
-	MadeAt        int64  `json:"made_at"`
-	Program       string `json:"program"`  // its version
-	Database      string `json:"database"` // "sqlite" or "postgres": where it was made of
-	Conversations int64  `json:"conversations"`
-	Messages      int64  `json:"messages"`
-}
+// What is known of a backup, which the API tells too.
+type (
+	Head     = backups.Head
+	Contents = backups.BackupContents
+	Made     = backups.MadeBackup
+	Entry    = backups.Backup
+)
 
 // entrySum is what an entry must be.
 type entrySum struct {
@@ -71,17 +70,19 @@ type entrySum struct {
 
 // writer writes the entries of a backup.
 type writer struct {
+	out  *seal.Writer
 	zip  *zstd.Encoder
 	tar  *tar.Writer
 	sums []entrySum
 }
 
 func newWriter(w io.Writer) (*writer, error) {
-	zip, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	out := seal.NewWriter(w)
+	zip, err := zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, op, err)
 	}
-	return &writer{zip: zip, tar: tar.NewWriter(zip)}, nil
+	return &writer{out: out, zip: zip, tar: tar.NewWriter(zip)}, nil
 }
 
 // add adds an entry. Errors of r come back as they are, those of writing as unavailable.
@@ -138,7 +139,7 @@ func (w *writer) addObjects(ctx context.Context, from *objects.Store) error {
 // probes begin the keys of what is written to try a bucket.
 const probes = ".scrollback/"
 
-// end writes the sums. Without them a file is not whole.
+// end writes the sums, and the seal. Without them a file is not whole.
 func (w *writer) end() error {
 	if err := w.addJSON(sumsEntry, w.sums); err != nil {
 		return err
@@ -146,36 +147,33 @@ func (w *writer) end() error {
 	if err := w.tar.Close(); err != nil {
 		return wrapWrite(err)
 	}
-	return wrapWrite(w.zip.Close())
+	if err := w.zip.Close(); err != nil {
+		return wrapWrite(err)
+	}
+	return wrapWrite(writeSeal(w.out))
 }
 
 func wrapWrite(err error) error { return scrollback.Wrap(scrollback.Unavailable, op, err) }
-
-// Contents are what was found in a backup.
-type Contents struct {
-	Head
-	DatabaseBytes int64 `json:"database_bytes"`
-	Objects       int64 `json:"objects"`
-	ObjectBytes   int64 `json:"object_bytes"`
-}
-
-// MadeTime returns when a backup was made.
-func (h Head) MadeTime() time.Time { return time.UnixMilli(h.MadeAt) }
 
 // entryTaker gets the entries of a backup as they come: the database, with an empty key, and objects. It reads as much
 // of one as it wants.
 type entryTaker func(key string, size int64, r io.Reader) error
 
 // read reads a backup to its end and compares each entry with its sum. Bytes that are not those that were written are
-// damaged, and so is a file that was cut off.
-func read(r io.Reader, take entryTaker) (c Contents, err error) {
+// damaged, and so is a file that was cut off, or has more than it should. An encrypted one is opened with keys.
+func read(r io.Reader, keys identity.Keys, take entryTaker) (c Contents, err error) {
 	source := &notingReader{r: r}
 	defer func() {
 		if err != nil && source.err != nil { // what came of it says nothing about the file
 			err = scrollback.Wrap(scrollback.Unavailable, op, source.err)
 		}
 	}()
-	zip, err := zstd.NewReader(source, zstd.WithDecoderMaxMemory(256<<20))
+	plain, encrypted, err := keys.Open(source)
+	if err != nil {
+		return c, err
+	}
+	c.Encrypted = encrypted
+	zip, err := zstd.NewReader(newSealReader(plain), zstd.WithDecoderMaxMemory(256<<20))
 	if err != nil {
 		return c, scrollback.Wrap(scrollback.Internal, op, err)
 	}
@@ -226,8 +224,27 @@ func read(r io.Reader, take entryTaker) (c Contents, err error) {
 		}
 		sums = append(sums, entrySum{h.Name, h.Size, hex.EncodeToString(sum.Sum(nil))})
 	}
-	return c, checkSums(t, sums)
+	if err := checkSums(t, sums); err != nil {
+		return c, err
+	}
+	// The checks of what the tar is wrapped in come at their ends.
+	return c, checkRest(zip)
 }
+
+// checkRest reads what follows a tar, which is zeros.
+func checkRest(zip io.Reader) error {
+	rest, err := io.ReadAll(io.LimitReader(zip, maxPadding+1))
+	if err != nil {
+		return damaged(err)
+	}
+	if len(rest) > maxPadding || len(bytes.Trim(rest, "\x00")) > 0 {
+		return damaged(errors.New("more than it should have"))
+	}
+	return nil
+}
+
+// maxPadding bounds the zeros behind a tar, in bytes.
+const maxPadding = 64 << 10
 
 // notingReader keeps why reading failed.
 type notingReader struct {
@@ -282,10 +299,25 @@ func checkSums(t *tar.Reader, sums []entrySum) error {
 }
 
 func notABackup(err error) error {
+	if own := asOwn(err); own != nil {
+		return own
+	}
 	return scrollback.Errorf(scrollback.Invalid, op, i18n.NotABackup, err)
 }
 
 // damaged returns the error of a file that is not as it was written.
 func damaged(err error) error {
+	if own := asOwn(err); own != nil {
+		return own
+	}
 	return scrollback.Errorf(scrollback.Invalid, op, i18n.BackupIsDamaged, err)
+}
+
+// asOwn returns an error that says by itself what is wrong with a file, or nil.
+func asOwn(err error) error {
+	var own *scrollback.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/cloud/backup"
 	"github.com/scrollback-ai/scrollback/cloud/objectstest"
 	"github.com/scrollback-ai/scrollback/internal/blob"
+	"github.com/scrollback-ai/scrollback/internal/identity"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
@@ -113,9 +114,9 @@ func TestBackup(t *testing.T) {
 				made.Conversations == 0 || made.Messages == 0 {
 				t.Errorf("%v, %+v, %v", info, made, err)
 			}
-			seen, err := backup.Verify(t.Context(), file)
-			if err != nil || seen != made.Contents {
-				t.Errorf("verified %+v, made %+v, %v", seen, made.Contents, err)
+			seen, err := backup.Verify(t.Context(), file, from.Keys)
+			if err != nil || seen != made.BackupContents {
+				t.Errorf("verified %+v, made %+v, %v", seen, made.BackupContents, err)
 			}
 			to := way.to(t)
 			if way.begun {
@@ -174,7 +175,7 @@ func TestDamaged(t *testing.T) {
 			if err := os.WriteFile(bad, changed, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			return backup.Verify(t.Context(), bad)
+			return backup.Verify(t.Context(), bad, from.Keys)
 		}(); err == nil {
 			t.Errorf("byte %d of %d was changed, and nobody noticed", at, len(whole))
 		}
@@ -267,11 +268,11 @@ func TestRefused(t *testing.T) {
 			return err
 		}},
 		"no backup": {scrollback.NotFound, func(ctx context.Context) error {
-			_, err := backup.Verify(ctx, filepath.Join(dir, "none"))
+			_, err := backup.Verify(ctx, filepath.Join(dir, "none"), identity.Keys{})
 			return err
 		}},
 		"a folder": {scrollback.Invalid, func(ctx context.Context) error {
-			_, err := backup.Verify(ctx, dir)
+			_, err := backup.Verify(ctx, dir, identity.Keys{})
 			return err
 		}},
 	} {

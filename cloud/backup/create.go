@@ -16,14 +16,6 @@ import (
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
-// Made is a backup that was made.
-type Made struct {
-	Contents
-	Name    string   `json:"name"` // the file, or its name on a shelf
-	Bytes   int64    `json:"bytes"`
-	Removed []string `json:"removed,omitempty"` // older ones, by their names
-}
-
 // workPrefix begins the names of folders in which backups are made.
 const workPrefix = ".scrollback-backup-"
 
@@ -64,7 +56,7 @@ func (s Store) CreateFile(ctx context.Context, path string) (m Made, err error) 
 	if err != nil {
 		return m, wrapWrite(err)
 	}
-	m.Contents, err = s.write(ctx, work, f)
+	m.BackupContents, err = s.writeEncrypted(ctx, work, f)
 	if err == nil {
 		err = wrapWrite(f.Sync())
 	}
@@ -95,6 +87,38 @@ func moveNew(draft, path string) error {
 		err = objects.SyncFile(filepath.Dir(path), filepath.Base(path))
 	}
 	return wrapWrite(err)
+}
+
+// writeEncrypted writes a backup, encrypted if that is wanted. The copy of the database is then made where the
+// database is: what it holds must not be readable on the disk that the backup goes to.
+func (s Store) writeEncrypted(ctx context.Context, work string, to io.Writer) (c Contents, err error) {
+	if !s.Encrypt {
+		return s.write(ctx, work, to)
+	}
+	path, kind, err := s.file()
+	if err != nil {
+		return c, err
+	}
+	in := os.TempDir()
+	if kind == onSQLite {
+		in = filepath.Dir(path)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return c, scrollback.Errorf(scrollback.NotFound, op, i18n.NoDatabaseAt, path)
+		}
+	}
+	if work, err = makeWorkFolder(in); err != nil {
+		return c, err
+	}
+	defer func() { _ = os.RemoveAll(work) }() // the next one removes it
+	out, err := s.Keys.Encrypt(to)
+	if err != nil {
+		return c, err
+	}
+	if c, err = s.write(ctx, work, out); err != nil {
+		return c, err
+	}
+	c.Encrypted = true
+	return c, wrapWrite(out.Close())
 }
 
 // write writes a backup. Work is a folder for the copy of the database.
@@ -159,6 +183,9 @@ func (w *writer) addFile(name, path string) (int64, error) {
 func (s Store) CreateOn(ctx context.Context, shelf *Shelf, keep time.Duration) (m Made, err error) {
 	for n := 0; ; n++ {
 		name := nameAt(time.Now(), n)
+		if s.Encrypt {
+			name += encryptedSuffix
+		}
 		m, err = s.createOn(ctx, shelf, name)
 		if scrollback.CodeOf(err) != scrollback.Conflict || n == maxSameNames {
 			break
@@ -195,18 +222,22 @@ func (s Store) createOn(ctx context.Context, shelf *Shelf, name string) (m Made,
 	counted := &countingWriter{w: w}
 	go func() {
 		var err error
-		m.Contents, err = s.write(ctx, work, counted)
+		m.BackupContents, err = s.writeEncrypted(ctx, work, counted)
 		w.CloseWithError(err)
 		written <- err
 	}()
-	err = shelf.store.Bucket.Write(ctx, name, r, mediaType)
+	kind := mediaType
+	if s.Encrypt {
+		kind = "application/octet-stream"
+	}
+	err = shelf.store.Bucket.Write(ctx, name, r, kind)
 	_ = r.Close() // the writer ends then, if it has not
 	if failed := <-written; failed != nil && !errors.Is(failed, io.ErrClosedPipe) {
 		return m, failed
 	}
 	m.Name = name
 	m.Bytes = counted.n
-	return m, shelf.store.ExplainError(op, err)
+	return m, wrapWrite(shelf.store.ExplainError(op, err))
 }
 
 const mediaType = "application/zstd"

@@ -13,16 +13,17 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/identity"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/move"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
-// Verify reads a backup to its end and compares all of it with its sums.
-func Verify(ctx context.Context, at string) (c Contents, err error) {
+// Verify reads a backup to its end and compares all of it with its sums. An encrypted one is opened with keys.
+func Verify(ctx context.Context, at string, keys identity.Keys) (c Contents, err error) {
 	err = withOpen(ctx, at, func(r io.Reader) error {
-		c, err = read(r, nil)
+		c, err = read(r, keys, nil)
 		return err
 	})
 	return c, err
@@ -70,7 +71,7 @@ func (s Store) Restore(ctx context.Context, at string) (c Contents, err error) {
 	if err := s.checkEmpty(ctx, path); err != nil {
 		return c, err
 	}
-	if _, err := Verify(ctx, at); err != nil {
+	if _, err := Verify(ctx, at, s.Keys); err != nil {
 		return c, err
 	}
 	to, err := s.openObjects(ctx, false)
@@ -92,7 +93,7 @@ func (s Store) Restore(ctx context.Context, at string) (c Contents, err error) {
 	defer func() { _ = os.RemoveAll(work) }() // the next one removes it
 	draft := filepath.Join(work, databaseEntry)
 	err = withOpen(ctx, at, func(r io.Reader) error {
-		c, err = read(r, func(key string, size int64, r io.Reader) error {
+		c, err = read(r, s.Keys, func(key string, size int64, r io.Reader) error {
 			if key == "" {
 				return writeFile(draft, r)
 			}
@@ -113,7 +114,7 @@ func (s Store) Restore(ctx context.Context, at string) (c Contents, err error) {
 // putObject writes an object. What is there under its name has the same bytes, or was cut short.
 func putObject(ctx context.Context, to *objects.Store, key string, r io.Reader) error {
 	if err := to.Bucket.Write(ctx, key, r, ""); err != nil {
-		return to.ExplainError(op, err)
+		return wrapWrite(to.ExplainError(op, err))
 	}
 	if to.Durable == nil {
 		return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/identity"
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
@@ -76,19 +77,16 @@ func (s *Shelf) Close() error {
 	return s.store.Bucket.Close()
 }
 
-// Entry is a backup on a shelf. MadeAt is in Unix milliseconds, by its name.
-type Entry struct {
-	Name   string `json:"name"`
-	Bytes  int64  `json:"bytes"`
-	MadeAt int64  `json:"made_at"`
-}
-
-const suffix = ".backup"
+// The ends of the names of backups.
+const (
+	suffix          = ".backup"
+	encryptedSuffix = ".age"
+)
 
 const nameTime = "20060102T150405Z"
 
 // names are those of backups on shelves.
-var names = lazyregexp.New(`^scrollback-(\d{8}T\d{6}Z)(?:-\d{1,2})?\.backup$`)
+var names = lazyregexp.New(`^scrollback-(\d{8}T\d{6}Z)(?:-\d{1,2})?\.backup(\.age)?$`)
 
 // nameAt returns the name of a backup, the nth of its second.
 func nameAt(at time.Time, n int) string {
@@ -107,7 +105,7 @@ func (s *Shelf) List(ctx context.Context) (out []Entry, err error) {
 			return
 		}
 		if at, err := time.Parse(nameTime, found[1]); err == nil {
-			out = append(out, Entry{name, size, at.UnixMilli()})
+			out = append(out, Entry{Name: name, Bytes: size, MadeAt: at.UnixMilli(), Encrypted: found[2] != ""})
 		}
 	}
 	if s.folder == "" {
@@ -129,9 +127,14 @@ func (s *Shelf) List(ctx context.Context) (out []Entry, err error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b Entry) int {
-		return strings.Compare(strings.TrimSuffix(b.Name, suffix), strings.TrimSuffix(a.Name, suffix))
+		return strings.Compare(stem(b.Name), stem(a.Name))
 	})
 	return out, nil
+}
+
+// stem returns a name without its ends, which has the order of times.
+func stem(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(name, encryptedSuffix), suffix)
 }
 
 // removeOlder removes backups that were made before a time, but for one.
@@ -155,6 +158,38 @@ func (s *Shelf) removeOlder(ctx context.Context, before time.Time, but string) (
 		removed = append(removed, e.Name)
 	}
 	return removed, nil
+}
+
+// Verify reads a backup of the shelf to its end. What is not the name of one is not found.
+func (s *Shelf) Verify(ctx context.Context, name string, keys identity.Keys) (c Contents, err error) {
+	if !names().MatchString(name) {
+		return c, scrollback.Errorf(scrollback.NotFound, op, i18n.NoBackupAt, name)
+	}
+	r, err := s.open(ctx, name)
+	if err != nil {
+		return c, err
+	}
+	defer func() { _ = r.Close() }() // it was read
+	if c, err = read(contextReader{ctx, r}, keys, nil); err != nil && ctx.Err() != nil {
+		err = scrollback.Wrap(scrollback.Canceled, op, ctx.Err())
+	}
+	return c, err
+}
+
+// open opens a backup of the shelf.
+func (s *Shelf) open(ctx context.Context, name string) (io.ReadCloser, error) {
+	if s.store == nil {
+		f, err := os.Open(filepath.Join(s.folder, name))
+		if errors.Is(err, os.ErrNotExist) {
+			err = scrollback.Errorf(scrollback.NotFound, op, i18n.NoBackupAt, name)
+		}
+		return f, wrapWrite(err)
+	}
+	r, err := s.store.Bucket.Open(ctx, name)
+	if err != nil {
+		return nil, s.store.ExplainError(op, err)
+	}
+	return r, nil
 }
 
 // Open opens a backup to be read: a file, or an object by its URL.

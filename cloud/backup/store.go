@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/identity"
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/move"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres"
@@ -24,6 +25,9 @@ type Store struct {
 	Dir      string // the data folder
 	Database string // URL; empty for the file in the data folder
 	Objects  string // URL; empty for the folder in the data folder
+
+	Keys    identity.Keys // open encrypted backups
+	Encrypt bool          // new ones are encrypted
 
 	Program string       // its version, for the head of a backup
 	Log     *slog.Logger // nil discards

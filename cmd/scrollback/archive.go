@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 type archiveCmd struct {
@@ -17,10 +18,26 @@ type archiveCmd struct {
 	Archives bool   `help:"list-newest-copies-write-none"`
 	Key      string `help:"copy-there" placeholder:"KEY"`
 	Output   string `short:"o" help:"file-write-copy-as-well" placeholder:"FILE"`
+	Encrypt  bool   `help:"encrypt-file-for-recipients"`
+	Mask     bool   `help:"mask-what-is-written"`
 }
 
 // Run implements the command.
 func (c *archiveCmd) Run(g *globals) error {
+	if (c.Encrypt || c.Mask) && (c.Output == "" || c.Archives) {
+		return scrollback.ParamErrorf("scrollback", "output", i18n.EncryptNeedsFile)
+	}
+	if c.Mask && c.Key != "" {
+		return scrollback.ParamErrorf("scrollback", "key", i18n.MaskNeedsNewCopy)
+	}
+	if c.Encrypt {
+		if c.Output == "-" && isTerminal(g.stdout) {
+			return scrollback.ParamErrorf("scrollback", "output", i18n.EncryptedIsBinary)
+		}
+		if err := g.showNewIdentity(); err != nil {
+			return err
+		}
+	}
 	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
 		all := a.Transfer.Copies()
 		if c.Archives {
@@ -37,6 +54,9 @@ func (c *archiveCmd) Run(g *globals) error {
 				return nil
 			})
 		}
+		if c.Mask {
+			return c.writeMasked(g, a, id)
+		}
 		made := transfer.Copy{Key: c.Key}
 		if c.Key == "" {
 			var err error
@@ -50,8 +70,10 @@ func (c *archiveCmd) Run(g *globals) error {
 		}
 		defer func() { _ = f.Close() }() // read-only
 		copied := func(w io.Writer) error {
-			_, err := io.Copy(w, f)
-			return scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+			return g.encryptIf(c.Encrypt, w, func(w io.Writer) error {
+				_, err := io.Copy(w, f)
+				return scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
+			})
 		}
 		switch c.Output {
 		case "-":
@@ -64,6 +86,27 @@ func (c *archiveCmd) Run(g *globals) error {
 		}
 		return g.printResult(made, func(w io.Writer) error { return g.printCopy(w, made) })
 	})
+}
+
+// writeMasked writes a full copy without keys and passwords, to the file alone: one beside the data would be the newest
+// that is read there, and lack what was said.
+func (c *archiveCmd) writeMasked(g *globals, a *app, id scrollback.ConversationID) error {
+	var m mask.Masker
+	write := func(w io.Writer) error {
+		return g.encryptIf(c.Encrypt, w, func(w io.Writer) error {
+			return a.Transfer.Copies().WriteMasked(g.ctx, a.View, id, w, &m)
+		})
+	}
+	var err error
+	if c.Output == "-" {
+		err = write(g.safeOutput())
+	} else {
+		err = writeWhole(c.Output, write)
+	}
+	if err == nil {
+		g.printMasked(&m)
+	}
+	return err
 }
 
 // finishTime is how long a command waits for the full copies of its compactions.

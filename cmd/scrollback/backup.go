@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -26,7 +25,7 @@ type backupCmd struct {
 func (g *globals) backupStore() (backup.Store, error) {
 	dir, err := g.dataDir()
 	return backup.Store{Dir: dir, Database: g.set.Store, Objects: g.set.Objects, Program: programVersion(),
-		Log: g.newLogger()}, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+		Keys: g.keys(), Log: g.newLogger()}, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 }
 
 // backupPlace returns the place that a command names, or that of the configuration.
@@ -41,8 +40,9 @@ func (g *globals) backupPlace(at string) (string, error) {
 }
 
 type backupCreateCmd struct {
-	To   string `arg:"" optional:"" help:"where-backup-goes"`
-	Keep string `help:"how-long-backups-stay" placeholder:"TIME"`
+	To      string `arg:"" optional:"" help:"where-backup-goes"`
+	Keep    string `help:"how-long-backups-stay" placeholder:"TIME"`
+	Encrypt bool   `help:"encrypt-file-for-recipients"`
 }
 
 // Run implements the command.
@@ -62,6 +62,11 @@ func (c *backupCreateCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
+	if s.Encrypt = c.Encrypt || c.To == "" && g.set.Backup.Encrypt; s.Encrypt {
+		if err := g.showNewIdentity(); err != nil {
+			return err
+		}
+	}
 	began := time.Now()
 	made, err := createBackup(g.ctx, s, to, keep)
 	if err != nil {
@@ -70,7 +75,7 @@ func (c *backupCreateCmd) Run(g *globals) error {
 	return g.printResult(made, func(w io.Writer) error {
 		t := g.localeTexts()
 		fmt.Fprintln(w, t.Say(i18n.BackupMade, made.Name, columns.FormatSize(made.Bytes),
-			countConversations(t, made.Contents), countMessages(t, made.Contents),
+			countConversations(t, made.BackupContents), countMessages(t, made.BackupContents),
 			time.Since(began).Round(10*time.Millisecond)))
 		for _, name := range made.Removed {
 			fmt.Fprintln(w, t.Say(i18n.BackupRemoved, name))
@@ -135,7 +140,7 @@ type backupVerifyCmd struct{ oneBackup }
 
 // Run implements the command.
 func (c *backupVerifyCmd) Run(g *globals) error {
-	seen, err := backup.Verify(g.ctx, c.File)
+	seen, err := backup.Verify(g.ctx, c.File, g.keys())
 	if err != nil {
 		return err
 	}
@@ -171,53 +176,4 @@ func countConversations(t words.Texts, c backup.Contents) string {
 
 func countMessages(t words.Texts, c backup.Contents) string {
 	return t.Count(c.Messages, i18n.CountOneMessage, i18n.CountMessages)
-}
-
-// Times of the nightly backup: how often it is seen to, and how soon after the start.
-const (
-	backupTick  = 10 * time.Minute
-	backupFirst = time.Minute
-)
-
-// backUpNightly makes the backups that the configuration asks for until ctx ends: at a time of the day, or later, when
-// the server did not run then.
-func (g *globals) backUpNightly(ctx context.Context, log *slog.Logger) {
-	wait := backupFirst
-	if d := testTime("SCROLLBACK_BACKUP_FIRST"); d > 0 {
-		wait = d
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
-		wait = backupTick
-		made, err := g.backUpIfDue(ctx, time.Now())
-		switch {
-		case ctx.Err() != nil:
-		case err != nil:
-			log.Warn("no backup could be made", "error", err)
-		case made.Name != "":
-			log.Info("a backup was made", "name", made.Name, "bytes", made.Bytes, "removed", len(made.Removed))
-		}
-	}
-}
-
-// backUpIfDue makes a backup unless there is one since it was due.
-func (g *globals) backUpIfDue(ctx context.Context, now time.Time) (made backup.Made, err error) {
-	shelf, err := backup.OpenShelf(ctx, g.set.Backup.To)
-	if err != nil {
-		return made, err
-	}
-	defer func() { _ = shelf.Close() }() // it was written to
-	all, err := shelf.List(ctx)
-	if err != nil || len(all) > 0 && all[0].MadeAt >= g.set.Backup.LastDue(now.In(g.zone)).UnixMilli() {
-		return made, err
-	}
-	s, err := g.backupStore()
-	if err != nil {
-		return made, err
-	}
-	return s.CreateOn(ctx, shelf, g.set.Backup.Keep)
 }

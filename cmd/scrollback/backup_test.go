@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,7 +77,7 @@ func TestBackUpIfDue(t *testing.T) {
 		now  time.Time
 		made bool
 	}{{now, true}, {soon, g.set.Backup.LastDue(soon.UTC()).After(now)}, {now.Add(48 * time.Hour), true}} {
-		made, err := g.backUpIfDue(t.Context(), c.now)
+		made, err := g.backUpIfDue(t.Context(), c.now, slog.New(slog.DiscardHandler))
 		if err != nil || (made.Name != "") != c.made {
 			t.Errorf("%d: %+v, %v", i, made, err)
 		}
@@ -84,7 +85,7 @@ func TestBackUpIfDue(t *testing.T) {
 	if err := os.RemoveAll(g.set.Backup.To); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.backUpIfDue(t.Context(), now.Add(96*time.Hour)); err == nil {
+	if _, err := g.backUpIfDue(t.Context(), now.Add(96*time.Hour), slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("a folder that is not there was made")
 	}
 }

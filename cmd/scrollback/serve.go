@@ -99,6 +99,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	defer stop()
 	systemd := systemdNotifier{socket: os.Getenv("NOTIFY_SOCKET"), log: g.newLogger()}
 	beside.Go(func() { systemd.notifyEnd(ctx, g.ctx) })
+	kept := &servedBackups{globals: g, ctx: ctx}
 	if !c.ReadOnly {
 		beside.Go(func() { tidyHourly(ctx, a.Scrollback, g.set.TrashDays, g.newLogger()) })
 		beside.Go(func() { makeHashesHourly(ctx, a.Scrollback, g.newLogger()) })
@@ -106,7 +107,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		beside.Go(func() { a.Engine.KeepVectors(ctx) })
 		beside.Go(func() { g.answerHooks(ctx, a) })
 		if g.set.Backup.To != "" {
-			beside.Go(func() { g.backUpNightly(ctx, g.newLogger()) })
+			beside.Go(func() { kept.backUpNightly(ctx, g.newLogger()) })
 		}
 	}
 	if (c.Watch || g.set.Watch) && !c.ReadOnly {
@@ -119,7 +120,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	}
 	return server.Serve(g.ctx, a.Engine, a.Transfer,
 		server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly,
-			Version: programVersion(), Agents: g.offerAgents(a), Door: g.makeDoor(a, c.isOwn(g)),
+			Version: programVersion(), Agents: g.offerAgents(a), Backups: kept, Door: g.makeDoor(a, c.isOwn(g)),
 			DoorBytes: g.set.Door.BodyBytes, Data: g.markData(), Place: listPlace(dir),
 			Budgets: func(ctx context.Context) string { return g.describeBudgets(ctx, a) },
 			Log:     g.newLogger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.APILimits(),

@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 type importCmd struct {
@@ -295,8 +296,31 @@ func (c *countedFile) Seek(offset int64, whence int) (int64, error) {
 	return at, err
 }
 
-// openInput opens a file; what is not one is copied into one, because an import reads it twice.
+// openInput opens a file to be imported. What is not one is copied into one, because an import reads it more than once;
+// what is encrypted is opened, and nothing of it is written anywhere.
 func (g *globals) openInput(name string) (io.ReadSeekCloser, error) {
+	f, err := g.openPlain(name)
+	if err != nil {
+		return nil, err
+	}
+	in, encrypted, err := g.keys().OpenFile(f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if !encrypted {
+		return f, nil
+	}
+	return openedInput{in, f}, nil
+}
+
+// openedInput reads what is in an encrypted file.
+type openedInput struct {
+	io.ReadSeeker
+	io.Closer
+}
+
+// openPlain opens a file as it is.
+func (g *globals) openPlain(name string) (*os.File, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
@@ -316,7 +340,7 @@ func (g *globals) openInput(name string) (io.ReadSeekCloser, error) {
 }
 
 // keepInput copies what can be read only once into a nameless file.
-func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
+func keepInput(r io.Reader) (*os.File, error) {
 	f, err := os.CreateTemp("", "scrollback-*")
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
@@ -337,6 +361,8 @@ type exportCmd struct {
 	Output      string `short:"o" help:"file-write" placeholder:"FILE"`
 	Format      string `help:"bundle-jsonl-claude-code-codex-gemini-cli" placeholder:"F"`
 	Materialize bool   `help:"include-markdown-files-compacted-segments-bundle"`
+	Encrypt     bool   `help:"encrypt-file-for-recipients"`
+	Mask        bool   `help:"mask-what-is-written"`
 }
 
 // Run implements the command.
@@ -349,6 +375,24 @@ func (c *exportCmd) Run(g *globals) error {
 				return err
 			}
 		}
+		if c.Encrypt {
+			if q.Format != transfer.BundleFormat {
+				return scrollback.ParamErrorf("scrollback", "encrypt", i18n.EncryptNeedsBundle, q.Format)
+			}
+			if err := g.showNewIdentity(); err != nil {
+				return err
+			}
+		}
+		if c.Mask {
+			q.Mask = new(mask.Masker)
+		}
+		write := func(w io.Writer) error {
+			err := a.Export(g.ctx, id, q, w)
+			if err == nil {
+				g.printMasked(q.Mask)
+			}
+			return err
+		}
 		if isTerminal(g.stderr) {
 			draw, wipe := terminal.DrawProgress(g.localeTexts(), g.stderr)
 			defer wipe()
@@ -356,13 +400,35 @@ func (c *exportCmd) Run(g *globals) error {
 			q.Progress = func(done, total int64) { draw(messages, done, total) }
 		}
 		if c.Output != "" && c.Output != "-" {
-			return writeWhole(c.Output, func(w io.Writer) error { return a.Export(g.ctx, id, q, w) })
+			return writeWhole(c.Output, func(w io.Writer) error { return g.encryptIf(c.Encrypt, w, write) })
 		}
 		if q.Format == transfer.BundleFormat && isTerminal(g.stdout) {
 			return scrollback.ParamErrorf("scrollback", "output", i18n.BundleIsBinary)
 		}
-		return a.Export(g.ctx, id, q, g.safeOutput())
+		return g.encryptIf(c.Encrypt, g.safeOutput(), write)
 	})
+}
+
+// printMasked says how much was masked; nothing for a nil one.
+func (g *globals) printMasked(m *mask.Masker) {
+	if m != nil {
+		fmt.Fprintln(g.stderr, g.localeTexts().Count(int64(m.Count()), i18n.CountOneMasked, i18n.CountMasked))
+	}
+}
+
+// encryptIf calls write with w, or with a writer that encrypts what goes there.
+func (g *globals) encryptIf(encrypted bool, w io.Writer, write func(io.Writer) error) error {
+	if !encrypted {
+		return write(w)
+	}
+	out, err := g.keys().Encrypt(w)
+	if err != nil {
+		return err
+	}
+	if err := write(out); err != nil {
+		return err
+	}
+	return scrollback.Wrap(scrollback.Unavailable, "scrollback", out.Close())
 }
 
 // formats are those that files are written in, by how their names end.

@@ -24,7 +24,7 @@ var layers = []string{
 	"internal/archive compact internal/title bundle internal/websearch",
 	"internal/store model",
 	"transcript internal/workspace internal/thoughts internal/merge window token",
-	"internal/kept internal/stamp internal/ids internal/clients internal/install clients",
+	"internal/kept internal/stamp internal/ids internal/clients internal/install internal/identity clients",
 	"internal/wire .",
 	"internal",
 }
@@ -94,6 +94,7 @@ var nevers = []never{
 // homes are the only rooms that import a large library. What is not listed is anyone's, but the
 // root's, which has none.
 var homes = map[string]string{
+	"filippo.io/age":                         "internal/identity",
 	"database/sql":                           "internal/store/sql internal/hook/ledger transcript/foreign bench",
 	"modernc.org/sqlite":                     "internal/store/sql/sqlite internal/hook/ledger transcript/foreign bench",
 	"github.com/jackc/pgx":                   "internal/store/sql/postgres bench",

@@ -511,6 +511,15 @@ var (
 	_ = label("help/print-digests-of-what-travels",
 		"Print a digest of each conversation and of all: equal where two stores hold the same",
 		"打印每个对话和全部内容的摘要：两个数据库内容相同时摘要相同")
+	_ = label("help/encrypt-file-for-recipients",
+		"Encrypt the file for this machine and the recipients of the config file.",
+		"为本机和配置文件中的接收者加密文件。")
+	_ = label("help/mask-what-is-written",
+		"Take what looks like keys and passwords out of what is written.",
+		"从写出的内容中去掉看起来像密钥和密码的部分。")
+	_ = label("help/show-identity-of-machine",
+		"Show the recipient for which this machine's files are encrypted; make an identity if there is none.",
+		"显示为本机加密文件时使用的接收者；没有身份密钥时创建一个。")
 	_ = label("help/make-verify-restore-backups",
 		"Make, list, verify and restore backups of the whole store.",
 		"创建、列出、检查和恢复整个存储的备份。")
@@ -821,6 +830,9 @@ var (
 	VariableBackup = label("variable-backup",
 		"folder or bucket for the backup that serve makes each night",
 		"serve 每晚创建的备份所存放的文件夹或存储桶")
+	VariableIdentity = label("variable-identity",
+		"the identity that opens encrypted files, or a file with it",
+		"打开加密文件的身份密钥，或存放它的文件")
 	VariableDownloads = label("variable-downloads",
 		"server or signed: whether artifacts are fetched from the bucket",
 		"server 或 signed：附件是否直接从存储桶下载")

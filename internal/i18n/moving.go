@@ -81,7 +81,63 @@ var (
 	KeepNeedsFolder = problem("keep-needs-folder",
 		"--keep is for a folder or a bucket with backups, not for one file",
 		"--keep 用于存放备份的文件夹或存储桶，不能用于单个文件")
+	BackupsAreNotSetUp = problem("backups-are-not-set-up",
+		"no backups are set up: in the config file, backup.to names a folder or a bucket for them",
+		"没有设置备份：请在配置文件中用 backup.to 指定存放备份的文件夹或存储桶")
+	BackupIsRunning = problem("backup-is-running",
+		"a backup is being made or verified: try again when that is done",
+		"正在创建或检查备份：请在完成后重试")
+	EncryptNeedsFile = problem("encrypt-needs-file",
+		"--encrypt and --mask are for the file that -o writes",
+		"--encrypt 和 --mask 用于 -o 写入的文件")
+	MaskNeedsNewCopy = problem("mask-needs-new-copy",
+		"--mask writes a new copy: it does not go with --key",
+		"--mask 会写入新的副本，不能与 --key 一起使用")
+	EncryptNeedsBundle = problem("encrypt-needs-bundle",
+		"--encrypt is for bundles, not for %s",
+		"--encrypt 用于对话包，不能用于 %s")
+	EncryptedIsBinary = problem("encrypted-is-binary",
+		"an encrypted file is binary: name a file with -o, or send it to a pipe",
+		"加密的文件是二进制数据：请用 -o 指定文件，或输出到管道")
 	BackupAtIsTime = problem("backup-at-is-time",
 		"backup.at is a time of the day such as 03:00, not %q",
 		"backup.at 是一天中的时间，例如 03:00，不能是 %q")
+)
+
+// Sentences about identities and encrypted files.
+var (
+	IdentityIsNone = problem("identity-is-none",
+		"SCROLLBACK_IDENTITY holds no identity",
+		"SCROLLBACK_IDENTITY 中没有身份密钥")
+	IdentityHasNoPlace = problem("identity-has-no-place",
+		"there is no folder for an identity here: name a file with SCROLLBACK_IDENTITY",
+		"这里没有存放身份密钥的文件夹：请用 SCROLLBACK_IDENTITY 指定文件")
+	IdentityIsNotThere = problem("identity-is-not-there",
+		"there is no identity at %s; scrollback identity makes one there",
+		"%s 处没有身份密钥；scrollback identity 可在那里创建一个")
+	IdentityFileHasNone = problem("identity-file-has-none",
+		"%s holds no identity, or one that is damaged",
+		"%s 中没有身份密钥，或密钥已损坏")
+	IdentityCannotBeRead = problem("identity-cannot-be-read",
+		"the identity at %s cannot be read: %v",
+		"无法读取 %s 处的身份密钥：%v")
+	IdentityCannotBeMade = problem("identity-cannot-be-made",
+		"no identity can be made at %s: %v",
+		"无法在 %s 处创建身份密钥：%v")
+	RecipientIsNone = problem("recipient-is-none",
+		"%q is no recipient: one begins with age1, and scrollback identity shows that of a machine",
+		"%q 不是接收者：接收者以 age1 开头，scrollback identity 显示一台机器的接收者")
+	EncryptedAndNoIdentity = problem("encrypted-and-no-identity",
+		"this file is encrypted, and there is no identity at %s to open it with",
+		"此文件已加密，而 %s 处没有可以打开它的身份密钥")
+	NoIdentityFits = problem("no-identity-fits",
+		"this file is encrypted, and no identity here opens it, that of %s included; name the right one with "+
+			"SCROLLBACK_IDENTITY",
+		"此文件已加密，这里没有能打开它的身份密钥（包括 %s 的）；请用 SCROLLBACK_IDENTITY 指定正确的")
+	EncryptedIsDamaged = problem("encrypted-is-damaged",
+		"the encrypted file was cut off or changed: %v",
+		"加密的文件不完整或被改动过：%v")
+	EncryptedIsForCommand = problem("encrypted-is-for-command",
+		"this file is encrypted: scrollback import opens it, on a machine with the identity",
+		"此文件已加密：请在有身份密钥的机器上用 scrollback import 打开")
 )

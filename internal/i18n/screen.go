@@ -26,6 +26,13 @@ var (
 	BackupMade = label("backup-made",
 		"%s: %s with %s and %s, in %s.",
 		"%s：%s，包含 %s和 %s，用时 %s。")
+	IdentityMade = label("identity-made",
+		"Made the identity of this machine: %s\nKeep a copy elsewhere: without it, nobody opens what is encrypted for it.\n"+
+			"Its recipient: %s",
+		"已创建本机的身份密钥：%s\n请在别处保存一份副本：没有它，就无法打开为它加密的内容。\n它的接收者：%s")
+	IdentityLine = label("identity-line",
+		"%s  (identity: %s)",
+		"%s（身份密钥：%s）")
 	BackupRemoved = label("backup-removed",
 		"%s was older and is removed.",
 		"%s 已过期，已删除。")

@@ -9,18 +9,21 @@ import (
 // MaskJSON returns a JSON document with marks in the place of what looks like secrets in its
 // texts, and how many. A text counts as assigned to the name of its field, or to the flag
 // before it in a list. All else stays as it was written. What is not JSON is masked as text.
-func MaskJSON(raw []byte) ([]byte, int) {
+func MaskJSON(raw []byte) ([]byte, int) { return maskJSON(raw, nil) }
+
+// maskJSON is MaskJSON, and gives each secret to note, which may be nil.
+func maskJSON(raw []byte, note func(secret string)) ([]byte, int) {
 	if len(raw) == 0 {
 		return raw, 0
 	}
 	if !json.Valid(raw) {
-		text, n := MaskText(string(raw))
+		text, n := maskText(string(raw), note)
 		if n == 0 {
 			return raw, 0
 		}
 		return []byte(text), n
 	}
-	w := jsonWalker{raw: raw}
+	w := jsonWalker{raw: raw, note: note}
 	for w.at < len(raw) {
 		w.takeStep()
 	}
@@ -37,6 +40,7 @@ type jsonWalker struct {
 	done int // up to where it is in out
 	out  []byte
 	n    int
+	note func(secret string) // may be nil
 
 	lists []bool // of what is open: whether it is a list
 	key   string // of the value that comes
@@ -85,7 +89,7 @@ func (w *jsonWalker) maskString() {
 	if w.value || inList && strings.HasPrefix(w.key, "-") {
 		name = w.key
 	}
-	masked, n := maskValue(name, text)
+	masked, n := maskValue(name, text, w.note)
 	w.key = ""
 	if !w.value {
 		w.key = text
@@ -105,8 +109,8 @@ func (w *jsonWalker) maskString() {
 }
 
 // maskValue masks a text that is the value of a name.
-func maskValue(name, text string) (string, int) {
-	masked, n := MaskText(text)
+func maskValue(name, text string, note func(secret string)) (string, int) {
+	masked, n := maskText(text, note)
 	if n > 0 {
 		return masked, n
 	}
@@ -114,6 +118,9 @@ func maskValue(name, text string) (string, int) {
 	from := skipScheme(text, 0)
 	if by == none || !isSecret(text[from:], true, by) {
 		return text, 0
+	}
+	if note != nil {
+		note(text[from:])
 	}
 	return text[:from] + SecretMark(what), 1
 }

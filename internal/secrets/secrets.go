@@ -27,7 +27,10 @@ func SecretMark(what string) string { return "[masked: " + what + "]" }
 const passes = 4
 
 // MaskText returns the text with marks in the place of what looks like secrets, and how many.
-func MaskText(text string) (string, int) {
+func MaskText(text string) (string, int) { return maskText(text, nil) }
+
+// maskText is MaskText, and gives each secret to note, which may be nil.
+func maskText(text string, note func(secret string)) (string, int) {
 	n := 0
 	for range passes {
 		found := findSecrets(text)
@@ -40,6 +43,9 @@ func MaskText(text string) (string, int) {
 		for _, s := range found {
 			b.WriteString(text[at:s.from])
 			b.WriteString(SecretMark(s.what))
+			if note != nil {
+				note(text[s.from:s.to])
+			}
 			at = s.to
 		}
 		b.WriteString(text[at:])

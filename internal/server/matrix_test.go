@@ -86,10 +86,13 @@ var probes = map[string]probe{
 	"delete-project": {need: scrollback.AccessAdmin},
 
 	"limits": {need: scrollback.AccessRead}, "list-keys": {need: scrollback.AccessAdmin},
-	"revoke-key":  {need: scrollback.AccessAdmin},
-	"list-agents": {need: scrollback.AccessAdmin, whole: true},
-	"patch-agent": {need: scrollback.AccessAdmin, whole: true, body: `{"off":true}`},
-	"add-key":     {need: scrollback.AccessAdmin, body: `{"name":"for {id}","role":"read","projects":["{project}"]}`},
+	"revoke-key":    {need: scrollback.AccessAdmin},
+	"list-agents":   {need: scrollback.AccessAdmin, whole: true},
+	"patch-agent":   {need: scrollback.AccessAdmin, whole: true, body: `{"off":true}`},
+	"list-backups":  {need: scrollback.AccessAdmin, whole: true},
+	"create-backup": {need: scrollback.AccessAdmin, whole: true},
+	"verify-backup": {need: scrollback.AccessAdmin, whole: true},
+	"add-key":       {need: scrollback.AccessAdmin, body: `{"name":"for {id}","role":"read","projects":["{project}"]}`},
 }
 
 // outside are requests that the description does not hold, and what each needs.
@@ -133,7 +136,7 @@ func newMatrix(t *testing.T) *matrix {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, long)
 	m := &matrix{Rig: r, keys: map[string]string{}}
 	m.at = server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Keys: r.Store.Keys, Metrics: counting(t),
-		Agents: newAgents(), Log: slog.New(slog.DiscardHandler)}, false)
+		Agents: newAgents(), Backups: newBackups(), Log: slog.New(slog.DiscardHandler)}, false)
 	for name, role := range map[string]scrollback.Access{"read": 1, "write": 2, "admin": 3, "expired": 3, "revoked": 3} {
 		k := scrollback.Key{Name: name, Role: role, Projects: []string{own}}
 		if name == "expired" {
@@ -204,7 +207,7 @@ func (m *matrix) place(project string) place {
 	key, _, err := m.Store.Keys.Add(ctx, scrollback.Key{Name: project + string(c.ID), Role: scrollback.AccessRead,
 		Projects: []string{project}})
 	must(err)
-	return place{"{agent}": "codex", "{id}": string(c.ID), "{key_id}": string(key.ID), "{kept_id}": string(todo.ID), "{key}": copied.Key, "{name}": project,
+	return place{"{agent}": "codex", "{backup}": someBackup, "{id}": string(c.ID), "{key_id}": string(key.ID), "{kept_id}": string(todo.ID), "{key}": copied.Key, "{name}": project,
 		"{artifact}": string(art.ID),
 		"{ref}":      string(refs[0].Ref), "{turn}": string(page[0].TurnID), "{project}": project, "{file}": file.String()}
 }

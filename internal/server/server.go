@@ -61,6 +61,9 @@ type Options struct {
 	// Agents are the coding agents of the machine that serves; nil where it is not a person's.
 	Agents restapi.MachineAgents
 
+	// Backups are those of the whole store; nil where there are none.
+	Backups restapi.Backups
+
 	Images string // where images of conversations are fetched from besides here, as https://host; may be empty
 
 	Started func(url string) // called once it listens; may be nil
@@ -243,7 +246,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 			counted.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
 		}})
 	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits,
-		Agents: o.Agents})
+		Agents: o.Agents, Backups: o.Backups})
 	if o.Door != nil {
 		mountFaces(mux, faces.Options{Engine: e, Door: o.Door, BodyBytes: o.DoorBytes,
 			Counted: o.Rate != (scrollback.Rate{})})

@@ -74,7 +74,7 @@ func counting(t *testing.T) *metrics.Metrics {
 
 // asRun returns options with all that stands around handlers in the real program.
 func asRun(t *testing.T) server.Options {
-	return server.Options{Version: "test", Metrics: counting(t), Agents: newAgents(),
+	return server.Options{Version: "test", Metrics: counting(t), Agents: newAgents(), Backups: newBackups(),
 		Log: slog.New(slog.NewJSONHandler(io.Discard, nil))}
 }
 

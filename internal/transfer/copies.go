@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,7 +13,9 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/archive"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 // Copy is a full copy of a conversation, as one JSON document in the object store. Key is
@@ -44,7 +47,7 @@ func (t Copies) writeAs(ctx context.Context, v *engine.View, id scrollback.Conve
 		return as, err
 	}
 	made, err := t.of.archive.PutCopy(ctx, c.ID, as,
-		func(w io.Writer) error { return t.document(ctx, v, c.Conversation, w, as.CreatedAt) })
+		func(w io.Writer) error { return t.document(ctx, v, c.Conversation, w, as.CreatedAt, nil) })
 	if err != nil {
 		return made, err
 	}
@@ -53,6 +56,26 @@ func (t Copies) writeAs(ctx context.Context, v *engine.View, id scrollback.Conve
 		return made, errors.Join(err, dropErr)
 	}
 	return made, nil
+}
+
+// WriteMasked writes a full copy without keys and passwords to w, and none into the object store. It reads the
+// conversation twice: what stands in its title may be half of what stands in a message. m counts what was masked.
+func (t Copies) WriteMasked(ctx context.Context, v *engine.View, id scrollback.ConversationID, w io.Writer,
+	m *mask.Masker) error {
+	c, err := v.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := t.of.store.Hashes.Check(ctx, c.ID); err != nil {
+		return err
+	}
+	now := t.of.store.Now()
+	var first mask.Masker
+	if err := t.document(ctx, v, c, io.Discard, now, &first); err != nil {
+		return err
+	}
+	m.Remember(&first)
+	return t.document(ctx, v, c, w, now, m)
 }
 
 // List lists the newest copies of a conversation, newest first.
@@ -87,9 +110,9 @@ func (t Copies) Open(ctx context.Context, v *engine.View, id scrollback.Conversa
 	return t.of.archive.OpenCopy(ctx, id, key)
 }
 
-// document writes a conversation as it stands now.
+// document writes a conversation as it stands now. A nil m masks nothing.
 func (t Copies) document(ctx context.Context, v *engine.View, c scrollback.Conversation, to io.Writer,
-	at int64) error {
+	at int64, m *mask.Masker) error {
 	branches, err := t.of.store.Move.ListWrittenBranches(ctx, c)
 	if err != nil {
 		return err
@@ -102,21 +125,40 @@ func (t Copies) document(ctx context.Context, v *engine.View, c scrollback.Conve
 			c.Messages = b.HeadSeq
 		}
 	}
+	receipts := t.receipts(ctx, c.ID)
+	refs := eachRef(ctx, v, c.ID)
+	if m != nil {
+		c = m.MaskConversation(c)
+		receipts = maskEach(receipts, func(r *scrollback.Receipt) { m.MaskDerived(&r.SummaryWhy) })
+		refs = maskEach(refs, func(r *scrollback.RefEntry) { m.MaskDerived(&r.Hint) })
+	}
 	w := fullcopy.NewWriter(to)
 	if err := w.Begin(at, c, entries); err != nil {
 		return err
 	}
 	for _, p := range fullcopy.Pieces(branches, c.Branch) {
-		if err := t.piece(ctx, v, c.ID, p, w); err != nil {
+		if err := t.piece(ctx, v, c.ID, p, w, m); err != nil {
 			return err
 		}
 	}
-	return w.End(t.receipts(ctx, c.ID), eachRef(ctx, v, c.ID))
+	return w.End(receipts, refs)
+}
+
+// maskEach masks what is walked.
+func maskEach[T any](all iter.Seq2[T, error], mask func(*T)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for v, err := range all {
+			mask(&v)
+			if !yield(v, err) {
+				return
+			}
+		}
+	}
 }
 
 // piece writes a run of messages, each with what stands after it.
 func (t Copies) piece(ctx context.Context, v *engine.View, id scrollback.ConversationID, p fullcopy.Piece,
-	w *fullcopy.Writer) error {
+	w *fullcopy.Writer, by *mask.Masker) error {
 	for after := p.From - 1; after < p.To; {
 		before := after
 		page, err := v.Turns().Page(ctx, id, scrollback.PageQuery{Branch: p.Branch, After: &before,
@@ -133,12 +175,12 @@ func (t Copies) piece(ctx context.Context, v *engine.View, id scrollback.Convers
 				break
 			}
 			failed, drafts := splitTurns(page.TurnsAfter(m.Seq))
-			if err := t.message(ctx, m, failed, w); err != nil {
+			if err := t.message(ctx, m, failed, w, by); err != nil {
 				return err
 			}
 			for _, d := range drafts {
 				d.ConversationID = id
-				if err := t.message(ctx, d, nil, w); err != nil {
+				if err := t.message(ctx, d, nil, w, by); err != nil {
 					return err
 				}
 			}
@@ -150,7 +192,7 @@ func (t Copies) piece(ctx context.Context, v *engine.View, id scrollback.Convers
 // message writes a message with the bytes that its parts name, as far as there is
 // room for them in one message.
 func (t Copies) message(ctx context.Context, m scrollback.Message, failed []scrollback.TurnEntry,
-	w *fullcopy.Writer) error {
+	w *fullcopy.Writer, by *mask.Masker) error {
 	room := int64(fullcopy.MaxMessage) / 2
 	m.Parts = slices.Clone(m.Parts)
 	attached := map[int]scrollback.ArtifactID{}
@@ -193,13 +235,38 @@ func (t Copies) message(ctx context.Context, m scrollback.Message, failed []scro
 			delete(attached, i)
 		}
 	}
+	if by != nil {
+		entry := transcript.Entry{Message: m, Turns: failed}
+		by.MaskEntry(&entry)
+		m = entry.Message
+		failed = entry.Turns
+	}
 	return w.Message(m, failed, func(i int) (io.ReadCloser, error) {
 		if attached[i] == "" {
 			return nil, nil
 		}
 		f, _, err := t.of.archive.OpenArtifact(ctx, attached[i])
-		return f, err
+		if err != nil || by == nil {
+			return f, err
+		}
+		defer f.Close()
+		text, err := io.ReadAll(f)
+		if err != nil {
+			return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Copies", err)
+		}
+		return io.NopCloser(bytes.NewReader(by.MaskBytes(text, mediaTypeOf(m.Parts[i])))), nil
 	})
+}
+
+// mediaTypeOf returns what a part says that its bytes are; a tool's result is text.
+func mediaTypeOf(p scrollback.Part) string {
+	switch p := p.(type) {
+	case scrollback.Image:
+		return p.MediaType
+	case scrollback.File:
+		return p.MediaType
+	}
+	return "text/plain"
 }
 
 // receipts walks the receipts of a conversation, oldest first.

@@ -13,13 +13,16 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/transfer/bundles"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 // ExportRequest describes how to write a conversation. Format empty is a bundle; only
-// there Materialize adds the Markdown files of segments.
+// there Materialize adds the Markdown files of segments. Mask takes keys and passwords out of what
+// is written, and counts them; a bundle is then a copy with ids of its own.
 type ExportRequest struct {
 	Format      string
 	Materialize bool
+	Mask        *mask.Masker                // nil masks nothing
 	Folder      string                      // where it goes on, for the formats of tools that work in one; empty leaves its own
 	Progress    func(messages, total int64) // may be nil
 }
@@ -40,7 +43,7 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 			return err
 		}
 		return bundles.Export(ctx, newInstallation(t, v), id,
-			bundles.ExportRequest{Materialize: q.Materialize, Progress: q.Progress}, w)
+			bundles.ExportRequest{Materialize: q.Materialize, Mask: q.Mask, Progress: q.Progress}, w)
 	}
 	for _, f := range t.o.Exporters {
 		if f.Name() != q.Format {
@@ -55,9 +58,34 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		if q.Folder != "" {
 			c = movedTo(c, q.Folder)
 		}
-		return f.Write(w, c, t.pathEntries(ctx, v, c, 0))
+		if q.Mask == nil {
+			return f.Write(w, c, t.pathEntries(ctx, v, c, 0))
+		}
+		var first mask.Masker
+		for entry, err := range t.pathEntries(ctx, v, c, 0) {
+			if err != nil {
+				return err
+			}
+			first.MaskEntry(&entry)
+		}
+		q.Mask.Remember(&first)
+		return f.Write(w, q.Mask.MaskConversation(c), maskEntries(t.pathEntries(ctx, v, c, 0), q.Mask))
 	}
 	return scrollback.ParamErrorf(op, "format", i18n.UnknownFormat, q.Format, strings.Join(t.Formats().Exports, ", "))
+}
+
+// maskEntries returns entries without keys and passwords.
+func maskEntries(all iter.Seq2[transcript.Entry, error], m *mask.Masker) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		for entry, err := range all {
+			if err == nil {
+				m.MaskEntry(&entry)
+			}
+			if !yield(entry, err) {
+				return
+			}
+		}
+	}
 }
 
 // movedTo returns a conversation that goes on in a folder. What its tool said of another one goes.

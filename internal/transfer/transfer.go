@@ -358,6 +358,9 @@ func chooseFormat(ctx context.Context, im *importer, r io.ReadSeeker) (transcrip
 	if last != nil {
 		return last, nil
 	}
+	if bytes.HasPrefix(head, encryptedMagic) {
+		return nil, scrollback.ParamErrorf("transfer.Import", "file", i18n.EncryptedIsForCommand)
+	}
 	if looks := transcript.RecognizeUnread(head); looks != "" && name == "" {
 		return nil, scrollback.ParamErrorf("transfer.Import", "file", i18n.FileLooksLike,
 			i18n.ID(looks))
@@ -378,6 +381,10 @@ func chooseFormat(ctx context.Context, im *importer, r io.ReadSeeker) (transcrip
 	return nil, scrollback.ParamErrorf("transfer.Import", "file",
 		i18n.FileOfNoKnownFormat, known, firstLine(head))
 }
+
+// encryptedMagic begins a file of age, which internal/identity opens: its library is too much for a program that only
+// has to say what such a file is.
+var encryptedMagic = []byte("age-encryption.org/v1\n")
 
 // firstLine returns the beginning of a file for a message: of what is no text, question marks.
 func firstLine(head []byte) string {

@@ -1,5 +1,5 @@
-// Package mask takes what looks like keys, tokens and passwords out of entries on their way
-// in, before they reach the log, the index or an artifact.
+// Package mask takes what looks like keys, tokens and passwords out of entries: on their way in, before they reach the
+// log, the index or an artifact, and on their way out, before they reach a file.
 //
 // Invariants: an entry that was masked stays as it is; arguments, meta and payloads stay
 // JSON; ids, roles, models and times are not touched, nor are attachments that are not text;
@@ -23,7 +23,22 @@ import (
 
 // MaskEntry masks an entry, and returns how many secrets were found.
 func MaskEntry(e *transcript.Entry) int {
-	var m masker
+	var m Masker
+	m.MaskEntry(e)
+	return m.Count()
+}
+
+// Masker masks the entries of a conversation, and what was made of them. The zero value is ready to use.
+type Masker struct{ find secrets.Finder }
+
+// Count returns how many secrets were found.
+func (m *Masker) Count() int { return m.find.Count }
+
+// Remember makes m know what another masker has found: pieces of it are masked in titles and summaries too.
+func (m *Masker) Remember(of *Masker) { m.find.Remember(&of.find) }
+
+// MaskEntry masks an entry.
+func (m *Masker) MaskEntry(e *transcript.Entry) {
 	if e.Conversation != nil {
 		c := *e.Conversation
 		m.maskTexts(&c.Title, &c.Instructions)
@@ -45,27 +60,62 @@ func MaskEntry(e *transcript.Entry) int {
 	e.Message.Parts = m.maskParts(e.Message.Parts)
 	e.Bytes = m.maskAttached(e.Bytes, e.Message.Parts)
 	e.Turns = m.maskTurns(e.Turns)
-	return m.n
 }
 
-// masker counts what it masks.
-type masker struct{ n int }
-
-func (m *masker) maskTexts(all ...*string) {
+// MaskDerived masks a text that was made of texts that were masked before, such as a title or a summary.
+func (m *Masker) MaskDerived(all ...*string) {
 	for _, s := range all {
-		masked, n := secrets.MaskText(*s)
-		*s = masked
-		m.n += n
+		*s = m.find.MaskDerived(*s)
 	}
 }
 
-func (m *masker) maskJSON(raw *json.RawMessage) {
-	masked, n := secrets.MaskJSON(*raw)
-	*raw = masked
-	m.n += n
+// MaskConversation returns what is told of a conversation, masked. Its messages were masked before.
+func (m *Masker) MaskConversation(c scrollback.Conversation) scrollback.Conversation {
+	m.MaskDerived(&c.Title)
+	m.maskTexts(&c.Instructions)
+	m.maskJSON(&c.Meta)
+	MaskValue(m, &c.Settings)
+	if c.Environment != nil {
+		e := *c.Environment
+		MaskValue(m, &e)
+		c.Environment = &e
+	}
+	return c
 }
 
-func (m *masker) maskParts(ps scrollback.Parts) scrollback.Parts {
+// MaskValue masks the texts of a value that is written as JSON.
+func MaskValue[T any](m *Masker, v *T) {
+	before, err := json.Marshal(v)
+	if err != nil {
+		return // nothing of it can be written then
+	}
+	after := m.find.MaskJSON(before)
+	if bytes.Equal(before, after) {
+		return
+	}
+	var masked T
+	if json.Unmarshal(after, &masked) == nil {
+		*v = masked
+	}
+}
+
+// MaskBytes returns the bytes of an attachment, masked if they are text.
+func (m *Masker) MaskBytes(b []byte, mediaType string) []byte {
+	if !isText(b, strings.HasPrefix(mediaType, "text/")) {
+		return b
+	}
+	return m.find.MaskJSON(b)
+}
+
+func (m *Masker) maskTexts(all ...*string) {
+	for _, s := range all {
+		*s = m.find.MaskText(*s)
+	}
+}
+
+func (m *Masker) maskJSON(raw *json.RawMessage) { *raw = m.find.MaskJSON(*raw) }
+
+func (m *Masker) maskParts(ps scrollback.Parts) scrollback.Parts {
 	ps = slices.Clone(ps)
 	for i, p := range ps {
 		ps[i] = m.maskPart(p)
@@ -73,7 +123,7 @@ func (m *masker) maskParts(ps scrollback.Parts) scrollback.Parts {
 	return ps
 }
 
-func (m *masker) maskPart(p scrollback.Part) scrollback.Part {
+func (m *Masker) maskPart(p scrollback.Part) scrollback.Part {
 	switch p := p.(type) {
 	case scrollback.Text:
 		m.maskTexts(&p.Text)
@@ -81,9 +131,9 @@ func (m *masker) maskPart(p scrollback.Part) scrollback.Part {
 		p.Reference = m.maskReference(p.Reference)
 		return p
 	case scrollback.Reasoning:
-		before := m.n
+		before := m.Count()
 		m.maskTexts(&p.Text)
-		if m.maskJSON(&p.Opaque); m.n > before {
+		if m.maskJSON(&p.Opaque); m.Count() > before {
 			p.Opaque = nil // it signs what stood there
 		}
 		return p
@@ -107,7 +157,7 @@ func (m *masker) maskPart(p scrollback.Part) scrollback.Part {
 	return p
 }
 
-func (m *masker) maskReference(r *scrollback.Reference) *scrollback.Reference {
+func (m *Masker) maskReference(r *scrollback.Reference) *scrollback.Reference {
 	if r == nil {
 		return nil
 	}
@@ -117,18 +167,18 @@ func (m *masker) maskReference(r *scrollback.Reference) *scrollback.Reference {
 }
 
 // maskAttached masks the attachments that are text, or say that they are.
-func (m *masker) maskAttached(all map[int][]byte, parts scrollback.Parts) map[int][]byte {
+func (m *Masker) maskAttached(all map[int][]byte, parts scrollback.Parts) map[int][]byte {
 	out := maps.Clone(all)
 	for i, b := range all {
-		if bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(b) && !isTextFile(parts, i) {
-			continue
+		if isText(b, isTextFile(parts, i)) {
+			out[i] = m.find.MaskJSON(b)
 		}
-		masked, n := secrets.MaskJSON(b)
-		out[i] = masked
-		m.n += n
 	}
 	return out
 }
+
+// isText reports whether bytes are text, or said to be, in whichever encoding.
+func isText(b []byte, said bool) bool { return bytes.IndexByte(b, 0) < 0 && (utf8.Valid(b) || said) }
 
 // isTextFile reports whether a part is a file of text, in whichever encoding.
 func isTextFile(parts scrollback.Parts, i int) bool {
@@ -139,7 +189,7 @@ func isTextFile(parts scrollback.Parts, i int) bool {
 	return ok && strings.HasPrefix(f.MediaType, "text/")
 }
 
-func (m *masker) maskTurns(all []scrollback.TurnEntry) []scrollback.TurnEntry {
+func (m *Masker) maskTurns(all []scrollback.TurnEntry) []scrollback.TurnEntry {
 	out := slices.Clone(all)
 	for i := range out {
 		t := &out[i]

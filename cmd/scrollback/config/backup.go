@@ -7,13 +7,15 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/identity"
 )
 
 // Backup says where a server puts the backups that it makes each night.
 type Backup struct {
-	To   string        // a folder or a bucket's URL; empty makes none
-	Keep time.Duration // how long they stay
-	At   time.Duration // since midnight
+	To      string        // a folder or a bucket's URL; empty makes none
+	Keep    time.Duration // how long they stay
+	At      time.Duration // since midnight
+	Encrypt bool
 }
 
 // Defaults of the nightly backup.
@@ -25,7 +27,8 @@ const (
 // parseBackup reads where backups go.
 func (s *Settings) parseBackup(src settingsSource) (err error) {
 	at := "backup" + dot
-	s.Backup = Backup{To: src.readText("SCROLLBACK_BACKUP", at+"to"), Keep: backupKeep, At: backupAt}
+	s.Backup = Backup{To: src.readText("SCROLLBACK_BACKUP", at+"to"), Keep: backupKeep, At: backupAt,
+		Encrypt: src.k.Bool(at + "encrypt")}
 	if text := src.k.String(at + "keep"); text != "" {
 		if s.Backup.Keep, err = ParseLifetime("backup.keep", text); err != nil {
 			return err
@@ -37,6 +40,18 @@ func (s *Settings) parseBackup(src settingsSource) (err error) {
 			return scrollback.ParamErrorf("scrollback", "backup.at", i18n.BackupAtIsTime, text)
 		}
 		s.Backup.At = time.Duration(clock.Hour())*time.Hour + time.Duration(clock.Minute())*time.Minute
+	}
+	return nil
+}
+
+// parseRecipients reads whom files are encrypted for.
+func (s *Settings) parseRecipients(src settingsSource) error {
+	s.Identity = src.env("SCROLLBACK_IDENTITY")
+	s.Recipients = src.readTexts("encrypt" + dot + "recipients")
+	for _, r := range s.Recipients {
+		if identity.CheckRecipient(r) != nil {
+			return scrollback.ParamErrorf("scrollback", "encrypt.recipients", i18n.RecipientIsNone, r)
+		}
 	}
 	return nil
 }

@@ -75,6 +75,8 @@ type Settings struct {
 	Import         Import                           // what is brought of that, and how
 	Hooks          Hooks                            // what is told to other agents unasked
 	Backup         Backup                           // that a server makes each night
+	Identity       string                           // that opens encrypted files, or a file with it; empty for the user's
+	Recipients     []string                         // whom files are encrypted for besides
 	variables      map[string]string                // what the file sets in place of environment variables
 }
 
@@ -145,7 +147,7 @@ func parseSettings(src settingsSource, flags Flags) (Settings, error) {
 	s.parsePlace(src)
 	for _, part := range []func(settingsSource) error{s.parseDownloads, s.parseServing, s.parseReports, s.parseTitles,
 		s.parseSearch, s.parseCompaction, s.parseKeep, s.parseRates, s.parseAgents, s.parseImport, s.parseHooks,
-		s.parseBackup} {
+		s.parseBackup, s.parseRecipients} {
 		if err := part(src); err != nil {
 			return s, err
 		}

@@ -81,6 +81,7 @@ type Who struct {
 	KeyNeeded bool              `json:"key_needed"`           // a request without a key is refused here
 	ReadOnly  bool              `json:"read_only,omitempty"`  // the server changes nothing for any caller
 	Agents    bool              `json:"agents,omitempty"`     // the coding agents of this machine are shown to the caller
+	Backups   bool              `json:"backups,omitempty"`    // the caller has to do with backups of the store
 }
 
 // DescribeSender describes who sent the request of a context.

@@ -44,13 +44,14 @@ const DefaultBody = 1 << 20
 
 // api holds what the handlers share.
 type api struct {
-	engine *engine.Engine
-	moves  *transfer.Transfer
-	gate   *access.Gate
-	agents MachineAgents // nil: none are shown
-	limits BodyLimits
-	mux    *http.ServeMux
-	huma   huma.API
+	engine  *engine.Engine
+	moves   *transfer.Transfer
+	gate    *access.Gate
+	agents  MachineAgents // nil: none are shown
+	backups Backups       // nil: there are none
+	limits  BodyLimits
+	mux     *http.ServeMux
+	huma    huma.API
 
 	markdown *markdown.Renderer
 }
@@ -61,6 +62,7 @@ type Options struct {
 	Transfer *transfer.Transfer
 	Gate     *access.Gate  // signs browsers in and out
 	Agents   MachineAgents // nil where the machine is not a person's
+	Backups  Backups       // nil where there are none
 	Version  string
 	Limits   BodyLimits
 }
@@ -89,7 +91,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	})
 	c.Formats = map[string]huma.Format{"application/json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal},
 		"json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal}}
-	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, agents: o.Agents, limits: l, mux: mux,
+	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, agents: o.Agents, backups: o.Backups, limits: l, mux: mux,
 		huma:     humago.New(mux, c),
 		markdown: markdown.New()}
 	a.huma.UseMiddleware(a.checkStrictly)
@@ -109,6 +111,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	keyHandlers{api: a}.addKeys()
 	keyHandlers{api: a}.addBounds()
 	a.addAgents()
+	a.addBackups()
 	a.addEvents()
 	a.addDescription()
 }

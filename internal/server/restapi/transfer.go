@@ -23,6 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/server/restapi/spec"
 	"github.com/scrollback-ai/scrollback/internal/server/tour"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 // addTransfer adds import and export.
@@ -72,7 +73,9 @@ func (a *api) addTransfer() {
 	a.addRaw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
 		Summary: "Export a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
 			queryParam("format", huma.TypeString, "bundle (the default), jsonl, claude-code, codex, gemini-cli, opencode, pi, qwen-code, mtm or ipynb"),
-			queryParam("materialize", huma.TypeBoolean, "Whether a bundle holds the files of its segments.")},
+			queryParam("materialize", huma.TypeBoolean, "Whether a bundle holds the files of its segments."),
+			queryParam("mask", huma.TypeBoolean,
+				"Whether what looks like a key or a token is taken out of the file; a bundle is then a copy with ids of its own.")},
 		Responses: spec.Responses(http.StatusOK, spec.FileContent("application/zstd"),
 			spec.FileContent("application/x-ndjson"),
 			spec.FileContent("application/json"), spec.FileContent("application/x-ipynb+json"))},
@@ -84,6 +87,9 @@ func (a *api) addTransfer() {
 			q := r.URL.Query()
 			req := transfer.ExportRequest{Format: cmp.Or(q.Get("format"), transfer.BundleFormat),
 				Materialize: isSet(q, "materialize")}
+			if isSet(q, "mask") {
+				req.Mask = new(mask.Masker)
+			}
 			out := &lazyWriter{w: w, begin: func() {
 				media, ending := formatFile(req.Format)
 				w.Header().Set("Content-Type", media)

@@ -11,14 +11,16 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // ExportRequest says how to write a bundle: with Materialize it has the Markdown files of
-// segments too.
+// segments too. With Mask, keys and passwords are taken out of it, and it is a copy with ids of its own.
 type ExportRequest struct {
 	Materialize bool
+	Mask        *mask.Masker                // nil masks nothing
 	Progress    func(messages, total int64) // may be nil
 }
 
@@ -31,6 +33,7 @@ type bundleExport struct {
 	done    int64
 	total   int64
 	written map[scrollback.SegmentID]bool
+	masked  *maskedExport // nil masks nothing
 }
 
 // exportPortion is what a bundle holds of one conversation.
@@ -56,6 +59,13 @@ func Export(ctx context.Context, d Installation, id scrollback.ConversationID, q
 	}
 	if err := x.collectKept(ctx); err != nil {
 		return err
+	}
+	if q.Mask != nil {
+		if x.masked, err = x.prepareMasks(ctx, id, art); err != nil {
+			return err
+		}
+		id = x.masked.conversationID(id)
+		art = x.masked.listArtifacts()
 	}
 	if x.w, err = bundle.NewWriter(w, id, x.Limits); err != nil {
 		return err
@@ -234,6 +244,11 @@ func (x *bundleExport) namedArtifacts(ctx context.Context, p *exportPortion) (ma
 
 // writeArtifact writes the bytes of an artifact.
 func (x *bundleExport) writeArtifact(ctx context.Context, a scrollback.Artifact) error {
+	if x.masked != nil {
+		if done, err := x.writeMaskedArtifact(ctx, a); done || err != nil {
+			return err
+		}
+	}
 	f, size, err := x.Archive.OpenArtifact(ctx, a.ID)
 	if err != nil {
 		return err
@@ -248,18 +263,18 @@ func (x *bundleExport) writeArtifact(ctx context.Context, a scrollback.Artifact)
 
 // writePortion writes a conversation.
 func (x *bundleExport) writePortion(ctx context.Context, p *exportPortion) error {
-	if err := x.w.BeginConversation(p.Conversation); err != nil {
+	if err := x.w.BeginConversation(x.maskConversation(p.Conversation)); err != nil {
 		return err
 	}
 	if err := x.writeSegments(ctx, p); err != nil {
 		return err
 	}
 	for _, b := range p.branches {
-		if err := x.w.AddBranch(bundle.Branch{Branch: b, View: b.View}); err != nil {
+		if err := x.w.AddBranch(x.maskBranch(bundle.Branch{Branch: b, View: b.View})); err != nil {
 			return err
 		}
 	}
-	for _, a := range p.mentions {
+	for _, a := range x.maskMentions(p.mentions) {
 		if err := x.w.AddMention(a); err != nil {
 			return err
 		}
@@ -272,7 +287,7 @@ func (x *bundleExport) writePortion(ctx context.Context, p *exportPortion) error
 	for _, b := range p.branches {
 		for m, err := range x.Store.WalkMessages(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
 			if err == nil {
-				err = x.w.AddMessage(m)
+				err = x.w.AddMessage(x.maskMessage(m))
 			}
 			if err != nil {
 				return err
@@ -288,7 +303,14 @@ func (x *bundleExport) writePortion(ctx context.Context, p *exportPortion) error
 		}
 	}
 	for _, k := range p.kept {
-		if err := x.w.AddKept(bundle.NewKeptChange(k)); err != nil {
+		row, holds, err := x.maskKept(ctx, bundle.NewKeptChange(k))
+		if err != nil {
+			return err
+		}
+		if !holds {
+			continue
+		}
+		if err := x.w.AddKept(row); err != nil {
 			return err
 		}
 	}
@@ -339,7 +361,11 @@ func (x *bundleExport) writeSegments(ctx context.Context, p *exportPortion) erro
 		if err != nil {
 			return err
 		}
-		if err := x.w.AddSegment(found[0]); err != nil {
+		s, _, err := x.maskSegment(ctx, found[0])
+		if err != nil {
+			return err
+		}
+		if err := x.w.AddSegment(s); err != nil {
 			return err
 		}
 		p.segments = append(p.segments, found[0].ID)
@@ -355,11 +381,18 @@ func (x *bundleExport) writeFiles(ctx context.Context, p *exportPortion) error {
 		if err != nil {
 			return err
 		}
-		var text bytes.Buffer
-		if err := x.Archive.WriteSegment(ctx, &text, id); err != nil {
+		s, text, err := x.maskSegment(ctx, found[0])
+		if err != nil {
 			return err
 		}
-		if err := x.w.AddFile(found[0], text.Bytes()); err != nil {
+		if x.masked == nil {
+			var file bytes.Buffer
+			if err := x.Archive.WriteSegment(ctx, &file, id); err != nil {
+				return err
+			}
+			text = file.Bytes()
+		}
+		if err := x.w.AddFile(s, text); err != nil {
 			return err
 		}
 	}
@@ -378,7 +411,7 @@ func (x *bundleExport) writeReceipts(ctx context.Context, p *exportPortion) erro
 			continue
 		}
 		f.Receipt.Archive = "" // which the bundle does not hold
-		if err := x.w.AddReceipt(f); err != nil {
+		if err := x.w.AddReceipt(x.maskReceipt(f)); err != nil {
 			return err
 		}
 	}
