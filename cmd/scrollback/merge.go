@@ -146,7 +146,7 @@ func (g *globals) copyOther(dir string, why error) (_ *otherStore, err error) {
 		}
 	}()
 	file := filepath.Join(work, "other.backup")
-	s := backup.Store{Dir: dir, Program: programVersion(), Log: g.newLogger()}
+	s := backup.Store{Dir: dir, Program: programVersion(), Log: g.newLogger()} // not encrypted: it is gone in a moment
 	if _, err := s.CreateFile(g.ctx, file); err != nil {
 		return nil, errors.Join(why, err)
 	}

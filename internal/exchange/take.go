@@ -189,6 +189,9 @@ func (c *heldConversation) tally() merge.Tally {
 	for _, m := range c.record.Messages {
 		t = t.AddMessage(m)
 	}
+	if !c.seen {
+		return t // what is left for others is no part of it: which segments are depends on who purged first
+	}
 	rest := c.record
 	rest.Messages = nil
 	rest.RestElements(sameID, func(h merge.Hash, _ func(*merge.Conversation)) { t = t.Replace(nil, &h) })

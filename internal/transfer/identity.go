@@ -103,7 +103,7 @@ func (im *importer) chooseConversation(ctx context.Context, c *importing, key st
 	if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
 		want.Title = title.FromPrompt(entry.Message.Parts)
 	}
-	made, created, err := im.createOf(ctx, identity{key, copied}, want,
+	made, created, err := im.createOf(ctx, identity{key, copied, im.q.Again}, want,
 		func(c scrollback.Conversation) (scrollback.Conversation, bool, error) { return im.view.Create(ctx, c) })
 	if err != nil {
 		return err
@@ -134,10 +134,13 @@ func findExported(ctx context.Context, im *importer, key string) (id scrollback.
 type identity struct {
 	key    string
 	copied bool
+	again  bool // it comes back if it was purged
 }
 
 // idOf returns the id of the conversation that the file calls key.
-func (im *importer) idOf(key string) scrollback.ConversationID { return ids.Conversation(im.format, key) }
+func (im *importer) idOf(key string) scrollback.ConversationID {
+	return ids.Conversation(im.format, key)
+}
 
 // createOf makes the conversation of a source by create, or returns the one that was made of it. Its id
 // follows from the source alone. Where a conversation has it that the caller may not see, each has its own,
@@ -162,7 +165,7 @@ func (im *importer) createOf(ctx context.Context, i identity, want scrollback.Co
 		}
 	}
 	want.ID = ids.Conversation(of, i.key)
-	stays, err := im.passStones(ctx, im.q.Again, &want)
+	stays, err := im.passStones(ctx, i.again, &want)
 	if err == nil && stays {
 		err = scrollback.Errorf(scrollback.Conflict, "transfer.Import", i18n.ConversationWasPurged, want.ID)
 	}

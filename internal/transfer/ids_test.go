@@ -17,6 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/doctor"
 	"github.com/scrollback-ai/scrollback/internal/ids"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
@@ -208,8 +209,13 @@ func TestIDsOfFiles(t *testing.T) {
 	if len(said) != 3 {
 		t.Errorf("%v", said)
 	}
-	if back := bring(r.View, "", 2); back.ID != own.ID && back.ID != first.ID {
-		t.Errorf("brought back: %+v", back)
+	if _, err := r.Transfer.Import(ctx, r.View, text(2), transfer.ImportRequest{}); scrollback.CodeOf(err) !=
+		scrollback.Conflict {
+		t.Errorf("what was purged comes back: %v", err)
+	}
+	back, err := r.Transfer.Import(ctx, r.View, text(2), transfer.ImportRequest{Again: true})
+	if err != nil || back.Conversations[0].ID != stamp.AgainID(first.ID) {
+		t.Errorf("brought back: %+v, %v", back, err)
 	}
 }
 

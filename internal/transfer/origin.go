@@ -216,13 +216,14 @@ func (b *sessionImport) createConversation(ctx context.Context, c *importing, a 
 	if err = planNew(im, &want); err != nil {
 		return err
 	}
+	again := b.q.Again || s.was.Conversation != "" // a part of another is what came back of it
 	for _, key := range []string{s.Origin.ID, s.Origin.ID + "\x00again"} {
 		probe := scrollback.Conversation{ID: im.idOf(key)}
-		if s.deleted, err = im.passStones(ctx, b.q.Again, &probe); err != nil || s.deleted {
+		if s.deleted, err = im.passStones(ctx, again, &probe); err != nil || s.deleted {
 			return err
 		}
 		var made scrollback.Conversation
-		made, c.Created, err = im.createOf(ctx, identity{key, a.copied}, want,
+		made, c.Created, err = im.createOf(ctx, identity{key, a.copied, again}, want,
 			func(want scrollback.Conversation) (scrollback.Conversation, bool, error) {
 				return b.create(ctx, want, a)
 			})

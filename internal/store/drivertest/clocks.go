@@ -180,7 +180,7 @@ func testClocksOfEdits(w *clocksHarness) {
 	})
 	w.wantClocks("after keys", id, at("title", first, ""), at("meta.a", next, ""), at("meta.c", next, ""),
 		at("settings.keep", next, ""), at("settings.pinned", next, ""))
-	w.patch(c.ID, 5, func(c *scrollback.Conversation) { // the clock of the machine was put back
+	w.patch(c.ID, next-5000, func(c *scrollback.Conversation) { // the clock of the machine was put back
 		c.Project = "another"
 		c.Instructions = "Be brief."
 		c.DeletedAt = w.now
@@ -189,13 +189,13 @@ func testClocksOfEdits(w *clocksHarness) {
 	w.wantClocks("after a step back", id, at("title", first, ""), at("meta.a", next, ""), at("meta.c", next, ""),
 		at("settings.keep", next, ""), at("settings.pinned", next, ""), at("project", next+1, ""),
 		at("instructions", next+1, ""), at("trash", next+1, ""))
-	w.patch(c.ID, 5, func(c *scrollback.Conversation) { c.DeletedAt = 0 })
+	w.patch(c.ID, next-5000, func(c *scrollback.Conversation) { c.DeletedAt = 0 })
 	if got := w.readClocks(id)["trash"]; got.At != next+2 {
 		w.t.Errorf("a restore is at %d, not behind %d", got.At, next+1)
 	}
 	young := w.addConversation(func(c *scrollback.Conversation) { c.CreatedAt = 1 << 50 })
 	w.patch(young.ID, w.now, func(c *scrollback.Conversation) { c.Model = "maker/name" })
-	w.wantClocks("of one that begins later", string(young.ID), at("model", 1<<50+1, ""))
+	w.wantClocks("of one that was begun by a wrong clock", string(young.ID), at("model", w.now, ""))
 }
 
 // testClocksOfTitles: what a prompt gives, and what a tool gives first, is as old as the conversation.

@@ -51,23 +51,25 @@ func (w *writeTx) putClock(ctx context.Context, c stamp.Clock) error {
 		` ON CONFLICT (owner, field) DO UPDATE SET `+clockTable.upsertClause("owner", "field"), values...)
 }
 
-// nextStamp returns the stamp of a change to an owner that began at created, both in Unix ms.
-func (w *writeTx) nextStamp(ctx context.Context, owner string, created, now int64) (stamp.Stamp, error) {
+// nextStamp returns the stamp of a change to an owner that is made now, in Unix ms. One too far ahead, of a clock that was
+// wrong, is not gone on from.
+func (w *writeTx) nextStamp(ctx context.Context, owner string, now int64) (stamp.Stamp, error) {
 	newest := int64(0)
-	err := QueryRow(ctx, w.tx, scanInto(&newest), `SELECT coalesce(max(at), 0) FROM clocks WHERE owner = $1`, owner)
+	err := QueryRow(ctx, w.tx, scanInto(&newest),
+		`SELECT coalesce(max(at), 0) FROM clocks WHERE owner = $1 AND at <= $2`, owner, now+stamp.Bound.Milliseconds())
 	if err != nil {
 		return stamp.Stamp{}, err
 	}
 	by, err := w.node(ctx, now)
-	return stamp.Stamp{At: stamp.Next(now, newest, created), By: by}, err
+	return stamp.Stamp{At: stamp.Next(now, newest), By: by}, err
 }
 
 // stampChanges gives the fields that an edit of an owner has changed a new stamp.
-func (w *writeTx) stampChanges(ctx context.Context, owner string, created, now int64, changed []stamp.Change) error {
+func (w *writeTx) stampChanges(ctx context.Context, owner string, now int64, changed []stamp.Change) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	at, err := w.nextStamp(ctx, owner, created, now)
+	at, err := w.nextStamp(ctx, owner, now)
 	for _, c := range changed {
 		if err == nil {
 			err = w.putClock(ctx, stamp.Clock{Owner: owner, Field: c.Field, Stamp: at, Value: c.Value})
@@ -126,7 +128,7 @@ func (w *writeTx) stampConversation(ctx context.Context, c *conversationRow, now
 	c.changed = nil
 	c.pinned = nil
 	c.unpinned = nil
-	return w.stampChanges(ctx, stamp.OfConversation(c.ID), c.CreatedAt, now, changed)
+	return w.stampChanges(ctx, stamp.OfConversation(c.ID), now, changed)
 }
 
 // messageAt returns the id of a message on the path of a branch; empty if there is none.

@@ -164,5 +164,5 @@ func (w *writeTx) stampProject(ctx context.Context, was, is scrollback.Project, 
 			return err
 		}
 	}
-	return w.stampChanges(ctx, owner, was.CreatedAt, now, stamp.AddDeleted(changed, was, is))
+	return w.stampChanges(ctx, owner, now, stamp.AddDeleted(changed, was, is))
 }

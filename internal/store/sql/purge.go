@@ -92,12 +92,11 @@ func (j *purgeTx) hideConversation(ctx context.Context, p driver.Purge) error {
 			return scrollback.Errorf(scrollback.Conflict, op, i18n.TurnIsOpen, j.c.ID)
 		}
 	}
-	created := j.c.CreatedAt
 	j.c.Conversation = scrollback.Conversation{ID: j.c.ID, Project: j.c.Project, Parent: j.c.Parent,
 		Ancestors: j.c.Ancestors, Version: j.c.Version,
 		Branch: j.c.Branch, Messages: j.c.Messages, CreatedAt: j.c.CreatedAt, DeletedAt: now, Roots: []string{},
 		PinnedSeqs: []int64{}}
-	if err := j.layStone(ctx, p, created); err != nil {
+	if err := j.layStone(ctx, p); err != nil {
 		return err
 	}
 	j.c.LastTurn = ""

@@ -81,14 +81,14 @@ func (w *writeTx) putStone(ctx context.Context, s stamp.Stone) error {
 		` ON CONFLICT (id) DO UPDATE SET `+stoneTable.upsertClause("id"), values...)
 }
 
-// layStone leaves a stone of a conversation that is being purged and began at created, and removes its clocks.
-func (j *purgeTx) layStone(ctx context.Context, p driver.Purge, created int64) error {
+// layStone leaves a stone of a conversation that is being purged, and removes its clocks.
+func (j *purgeTx) layStone(ctx context.Context, p driver.Purge) error {
 	owner := stamp.OfConversation(j.c.ID)
 	s := stamp.Stone{ID: j.c.ID, Project: j.c.Project}
 	if p.Stone != nil {
 		s = *p.Stone
 	} else {
-		at, err := j.nextStamp(ctx, owner, created, p.Now)
+		at, err := j.nextStamp(ctx, owner, p.Now)
 		if err != nil {
 			return err
 		}

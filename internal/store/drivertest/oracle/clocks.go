@@ -104,21 +104,23 @@ func (db *database) putStone(s stamp.Stone) {
 	}
 }
 
-// nextStamp returns the stamp of a change to an owner that began at created.
-func (db *database) nextStamp(owner string, created, now int64) stamp.Stamp {
-	newest := created
+// nextStamp returns the stamp of a change to an owner that is made now.
+func (db *database) nextStamp(owner string, now int64) stamp.Stamp {
+	newest := int64(0)
 	for _, c := range db.clocks[owner] {
-		newest = max(newest, c.At)
+		if !c.IsAhead(now) {
+			newest = max(newest, c.At)
+		}
 	}
 	return stamp.Stamp{At: stamp.Next(now, newest), By: nodeName}
 }
 
 // stampChanges gives the fields that an edit of an owner has changed a new stamp.
-func (db *database) stampChanges(owner string, created, now int64, changed []stamp.Change) {
+func (db *database) stampChanges(owner string, now int64, changed []stamp.Change) {
 	if len(changed) == 0 {
 		return
 	}
-	at := db.nextStamp(owner, created, now)
+	at := db.nextStamp(owner, now)
 	for _, c := range changed {
 		db.putClock(stamp.Clock{Owner: owner, Field: c.Field, Stamp: at, Value: c.Value})
 	}
@@ -158,7 +160,7 @@ func (db *database) editConversation(th *storedConversation, now int64,
 		}
 	}
 	th.Conversation = deepCopy(edited)
-	db.stampChanges(stamp.OfConversation(th.ID), th.CreatedAt, now, changed)
+	db.stampChanges(stamp.OfConversation(th.ID), now, changed)
 	return nil
 }
 
@@ -257,5 +259,5 @@ func (db *database) stampProject(was, is scrollback.Project, now int64) {
 	if _, known := db.clocks[owner][stamp.FieldDeleted]; was.Version == 0 && is.Version != 0 && !known {
 		return
 	}
-	db.stampChanges(owner, was.CreatedAt, now, stamp.AddDeleted(changed, was, is))
+	db.stampChanges(owner, now, stamp.AddDeleted(changed, was, is))
 }

@@ -62,7 +62,7 @@ type purgeRun struct{ *database }
 // layStone leaves a stone of a conversation that is being purged, and removes its clocks.
 func (db purgeRun) layStone(th *storedConversation, p driver.Purge) {
 	owner := stamp.OfConversation(th.ID)
-	s := stamp.Stone{ID: th.ID, Project: th.Project, Stamp: db.nextStamp(owner, th.CreatedAt, p.Now)}
+	s := stamp.Stone{ID: th.ID, Project: th.Project, Stamp: db.nextStamp(owner, p.Now)}
 	if p.Stone != nil {
 		s = *p.Stone
 	}
