@@ -17,6 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/threading"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/mask"
 )
 
 // theirs is a conversation of another project with one of everything.
@@ -274,6 +275,9 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"Copies.Write": write(func(v *engine.View) error {
 			_, err := r.Transfer.Copies().Write(ctx, v, o.id)
 			return err
+		}),
+		"Copies.WriteMasked": read(func(v *engine.View) error {
+			return r.Transfer.Copies().WriteMasked(ctx, v, o.id, io.Discard, new(mask.Masker))
 		}),
 		"Copies.List": read(func(v *engine.View) error {
 			_, err := r.Transfer.Copies().List(ctx, v, o.id, 1)

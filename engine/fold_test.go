@@ -261,7 +261,7 @@ func TestFullDisk(t *testing.T) {
 		t.Cleanup(func() { db.Close() })
 		return db
 	}
-	r := enginetest.New(t, enginetest.Options{Driver: open(220)}, enginetest.ChattyStep())
+	r := enginetest.New(t, enginetest.Options{Driver: open(280)}, enginetest.ChattyStep())
 	id := r.NewConversation()
 	var full error
 	said := 0

@@ -22,7 +22,7 @@ type ImportResult = transfer.ImportResult
 type Imported = transfer.Imported
 
 // ExportRequest says how to write a conversation: its Format, empty for a bundle, Materialize for the files of a
-// bundle's segments, the Folder where it goes on, and Progress, which is told of messages. It is
+// bundle's segments, Mask to leave out keys and passwords, the Folder where it goes on, and Progress, which is told of messages. It is
 // [transfer.ExportRequest].
 type ExportRequest = transfer.ExportRequest
 

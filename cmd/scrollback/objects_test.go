@@ -92,7 +92,7 @@ func keepsObjects(t *testing.T, service *objectstest.Service) {
 	if keys := objects(); len(keys) != 1 || !strings.Contains(keys[0], "/artifacts/") {
 		t.Errorf("of what was purged the bucket holds %v", keys)
 	}
-	program("import", bundle)
+	program("import", bundle, "--as-copy") // what was purged stays away
 	if got := program("context", "read", refs.Refs[0].Ref); got != output {
 		t.Errorf("out of a bundle are %d bytes of %d", len(got), len(output))
 	}

@@ -98,7 +98,7 @@ func TestRepairBranches(t *testing.T) {
 		"a fork and its branch": {lost: []string{`DELETE FROM branches WHERE conversation_id IN (SELECT id FROM conversations WHERE parent ` +
 			`<> '')`, `DELETE FROM conversations WHERE parent <> ''`}, stays: true},
 		"two places": {lost: []string{`INSERT INTO branches SELECT 'twin', conversation_id, '', 0, head_seq, sum_tokens, sum_bytes, ` +
-			`sum_images, view, 0, 0, n + 1000 FROM branches WHERE parent_branch = ''`,
+			`sum_images, view, 0, 0, n + 1000, 0 FROM branches WHERE parent_branch = ''`,
 			`INSERT INTO messages SELECT n + 1000, id || 'x', conversation_id, 'twin', seq, turn_id, role, name, parts, model, usage, tokens, ` +
 				`own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta, x'' FROM messages WHERE branch IN ` +
 				`(SELECT id FROM branches WHERE parent_branch = '' AND id <> 'twin')`,

@@ -230,7 +230,8 @@ func (w *walk) step() {
 			return nil
 		})
 	case k == 9:
-		_, err = m.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.Project = fmt.Sprint("p", w.n%3); return nil })
+		project := fmt.Sprint("p", w.n%3)
+		_, err = m.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.Project = project; return nil })
 	case k == 10 && w.rng.IntN(2) == 0:
 		_, err = m.Trash(ctx, id)
 	case k == 11 && w.rng.IntN(4) == 0:

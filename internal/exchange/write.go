@@ -106,8 +106,8 @@ func (w *writing) writeFirstBranch(ctx context.Context) error {
 
 // newBranch returns a branch that leaves a place, as what it grows by: nothing yet.
 func (w *writing) newBranch(id scrollback.BranchID, at place) store.Growth {
-	b := scrollback.Branch{ID: id, Conversation: w.c.ID, Parent: at.branch, AtSeq: at.seq, HeadSeq: at.seq, Elsewhere: true,
-		UpdatedAt: w.full.CreatedAt}
+	b := scrollback.Branch{ID: id, Conversation: w.c.ID, Parent: at.branch, AtSeq: at.seq, HeadSeq: at.seq,
+		Elsewhere: true, UpdatedAt: w.full.CreatedAt}
 	w.branches[id] = b
 	w.fresh[id] = true
 	return store.Growth{Branch: b, IfHead: at.seq}

@@ -51,8 +51,8 @@ func (w *writeTx) putClock(ctx context.Context, c stamp.Clock) error {
 		` ON CONFLICT (owner, field) DO UPDATE SET `+clockTable.upsertClause("owner", "field"), values...)
 }
 
-// nextStamp returns the stamp of a change to an owner that is made now, in Unix ms. One too far ahead, of a clock that was
-// wrong, is not gone on from.
+// nextStamp returns the stamp of a change to an owner that is made now, in Unix ms. One too far ahead, of a clock that
+// was wrong, is not gone on from.
 func (w *writeTx) nextStamp(ctx context.Context, owner string, now int64) (stamp.Stamp, error) {
 	newest := int64(0)
 	err := QueryRow(ctx, w.tx, scanInto(&newest),

@@ -268,7 +268,6 @@ func (a *appender) storeHead(ctx context.Context, now int64) error {
 // the changes that travel with a clock.
 func (a *appender) editOwn(edit func(*scrollback.Conversation)) error {
 	deleted := a.c.DeletedAt
-	a.c.Messages = a.b.HeadSeq
 	before, errBefore := conversationTable.values(&a.c)
 	began := a.b.HeadSeq > 0
 	err := editConversation(&a.c, func(c *scrollback.Conversation) error {

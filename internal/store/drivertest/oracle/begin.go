@@ -67,13 +67,14 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 	if b.Tally != nil {
 		storeTally(db.database, *b.Tally, used)
 	}
+	stood := th.Messages // which is what the edit sees
 	db.concludeLast(th, last, salvaged, b.Now)
 	if b.At != nil {
 		db.goBeside(th, to, b.Now)
 	}
 	if b.Edit != nil {
 		was := deepCopy(th.Conversation)
-		db.editOwn(th, b.Now, b.Edit)
+		db.editOwn(th, b.Now, func(c *scrollback.Conversation) { c.Messages = stood; b.Edit(c) })
 		if fieldsDiffer(was, th.Conversation) {
 			th.news.Kinds |= driver.KindEdited
 		}
