@@ -22,8 +22,8 @@ type ImportResult = transfer.ImportResult
 type Imported = transfer.Imported
 
 // ExportRequest says how to write a conversation: its Format, empty for a bundle, Materialize for the files of a
-// bundle's segments, Mask to leave out keys and passwords, the Folder where it goes on, and Progress, which is told of messages. It is
-// [transfer.ExportRequest].
+// bundle's segments, Mask to leave out keys and passwords, the Folder where it goes on, and Progress, which is told of
+// messages. It is [transfer.ExportRequest].
 type ExportRequest = transfer.ExportRequest
 
 // Survey is what a file holds, before it is imported: its Format, how many Conversations and Messages, Skipped lines

@@ -144,7 +144,7 @@ var suiteTests = []suiteTest{
 
 // Run runs the suite. Each call of open returns an empty driver.
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
-	for _, s := range slices.Concat(suiteTests, besideTests, writerTests) {
+	for _, s := range slices.Concat(suiteTests, besideTests, writerTests, mergingTests) {
 		t.Run(s.name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
