@@ -144,6 +144,11 @@ func (im *importer) findBeside(ctx context.Context, c *importing, e *fileMessage
 		return true, true, nil
 	}
 	at := c.newestSeq()
+	if len(pieces) == 0 {
+		if found, err = im.isNext(ctx, c, e); found || err != nil {
+			return found, true, err
+		}
+	}
 	if found, ahead, err = im.findOn(ctx, c, c.at, pieces); found || err != nil {
 		return found, true, err
 	}
@@ -165,6 +170,26 @@ func (im *importer) findBeside(ctx context.Context, c *importing, e *fileMessage
 		ahead = ahead || more
 	}
 	return false, ahead, nil
+}
+
+// isNext reports whether an earlier import brought a message of pictures alone, which have no pieces, as the next one of
+// the path, and goes behind it.
+func (im *importer) isNext(ctx context.Context, c *importing, e *fileMessage) (bool, error) {
+	next := c.newestSeq() + 1
+	if c.at.HeadSeq < next {
+		return false, nil
+	}
+	id, err := im.deriveID(ctx, c, e)
+	if err != nil {
+		return false, err
+	}
+	m, err := im.store.ReadMessageAt(ctx, c.at, next)
+	if err != nil || m.ID != id {
+		return false, err
+	}
+	c.seqs = append(c.seqs, next)
+	c.beside.leavePoint()
+	return true, nil
 }
 
 // findOn looks for pieces on one path, all of them in their order, and goes behind the last one.
