@@ -20,6 +20,17 @@ test('versions are the branches that have a message of their own there', async (
   same(names(on('b1', 5)), null, 'with no conversation:');
 });
 
+test('branches that go on from each other are one', async () => {
+  const joined = [{ id: 'b9', parent: null, joined: ['b5', 'b1'], at_seq: 0, head_seq: 9, messages: 9 },
+    { id: 'b6', parent: 'b9', at_seq: 3, head_seq: 5, messages: 2 }];
+  serve({ 'GET /api/conversations/c/branches': { branches: joined } });
+  await branches.refresh('c');
+  const names = (m) => { const v = branches.versions(m); return v && [v.list.map((b) => b.id), v.at]; };
+  same([names(on('b1', 4)), names(on('b6', 4)), names(on('b5', 7)), names(on('b9', 9))],
+    [[['b9', 'b6'], 0], [['b9', 'b6'], 1], null, null]);
+  await branches.refresh(null);
+});
+
 const routes = (more) => ({ 'POST /api/conversations/c/rewind': conversation('c', { messages: 4 }),
   'GET /api/conversations/c/messages': { messages: messages(1, 4), next: null },
   'GET /api/conversations/c/branches': { branches: all }, ...more });
