@@ -160,17 +160,7 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 				return err
 			}
 		}
-		if b.Edit != nil {
-			if err := a.editOwn(b.Edit); err != nil {
-				return err
-			}
-		}
-		if b.Without != nil {
-			if err := a.leaveOut(ctx, *b.Without); err != nil {
-				return err
-			}
-		}
-		if err := a.leaveElsewhere(ctx, entries, b.Now); err != nil {
+		if err := a.prepareBranch(ctx, b, entries); err != nil {
 			return err
 		}
 		if out.Messages, err = a.appendEntries(ctx, entries); err != nil {
@@ -204,6 +194,21 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 		return driver.BeginResult{}, err
 	}
 	return out, nil
+}
+
+// prepareBranch changes the conversation as a turn that begins asks for, and the branch that its entries come to.
+func (a *appender) prepareBranch(ctx context.Context, b driver.BeginRequest, entries []preparedEntry) error {
+	if b.Edit != nil {
+		if err := a.editOwn(b.Edit); err != nil {
+			return err
+		}
+	}
+	if b.Without != nil {
+		if err := a.leaveOut(ctx, *b.Without); err != nil {
+			return err
+		}
+	}
+	return a.leaveElsewhere(ctx, entries, b.Now)
 }
 
 // admitTurn judges a turn that is to hold the conversation, and returns the newest one before it.
