@@ -37,7 +37,6 @@ var (
 		"imported as a copy it gets ids of its own",
 		"作为副本导入则有自己的 id")
 	_ = note("differs-as-others-keep-more", "where others keep more of it", "别处保留了更多")
-	_ = note("differs-as-both-went-on", "both went on", "两边都继续了")
 	_ = note("differs-from-message", "from message %d on", "从第 %d 条消息起")
 	_ = note("differs-in-branch", "branch %s begins elsewhere", "分支 %s 的开头在别处")
 	_ = note("interaction-has-wrong-message",

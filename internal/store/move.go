@@ -28,6 +28,8 @@ type Comparison struct {
 	Views         map[scrollback.BranchID]int64 // versions of what the branches show
 	Segments      map[scrollback.SegmentID]bool
 
+	Standing Standing
+
 	// What the comparison has found: more here, more there, how many messages that is,
 	// and the first place where the two differ, or empty.
 	Ours, Theirs bool
@@ -39,6 +41,25 @@ type Comparison struct {
 	seen  map[scrollback.BranchID]bool
 	known []scrollback.Message // of theirs, that should be here
 	fresh []scrollback.MessageID
+}
+
+// Standing is where a conversation stands: at a message, by the branch that owns it. GoesOn says that something here
+// goes on from there, because somebody went back; Elsewhere that its branch is written by another.
+type Standing struct {
+	Place
+	GoesOn, Elsewhere bool
+}
+
+func newStanding(b scrollback.Branch, all []scrollback.Branch) Standing {
+	at := Standing{Place: Place{b.ID, b.HeadSeq}, Elsewhere: b.Elsewhere}
+	if b.HeadSeq == b.AtSeq {
+		at.Place = Place{b.Parent, b.AtSeq}
+	}
+	for _, o := range all {
+		at.GoesOn = at.GoesOn || o.HeadSeq > o.AtSeq && o.Parent == at.Branch && o.AtSeq == at.Seq ||
+			o.ID == at.Branch && o.HeadSeq > at.Seq
+	}
+	return at
 }
 
 // BeginComparison begins to compare a conversation.
@@ -58,6 +79,7 @@ func (p Move) BeginComparison(ctx context.Context, id scrollback.ConversationID)
 		a.Heads[b.ID] = b.HeadSeq
 		a.Views[b.ID] = b.ViewVersion
 	}
+	a.Standing = newStanding(h.Branch, all)
 	a.Known = len(all) > 0
 	a.Hidden = unseen && len(all) > 0
 	return a, err
@@ -102,6 +124,16 @@ func (a *Comparison) CompareBranch(ctx context.Context, b scrollback.Branch) err
 		err = takenError("branch", b.ID)
 	}
 	return err
+}
+
+// SharesBranch reports whether a branch that was compared is here.
+func (a *Comparison) SharesBranch() bool {
+	for id := range a.seen {
+		if _, ok := a.here[id]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *Comparison) noteDifference(format string, args ...any) {

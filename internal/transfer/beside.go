@@ -172,8 +172,8 @@ func (im *importer) findBeside(ctx context.Context, c *importing, e *fileMessage
 	return false, ahead, nil
 }
 
-// isNext reports whether an earlier import brought a message of pictures alone, which have no pieces, as the next one of
-// the path, and goes behind it.
+// isNext reports whether an earlier import brought a message of pictures alone, which have no pieces, as the next one
+// of the path, and goes behind it.
 func (im *importer) isNext(ctx context.Context, c *importing, e *fileMessage) (bool, error) {
 	next := c.newestSeq() + 1
 	if c.at.HeadSeq < next {

@@ -175,8 +175,19 @@ func TestBundleMoves(t *testing.T) {
 	healthy(far)
 }
 
-// A bundle that is longer extends, a shorter one changes nothing, and where both
-// went on nothing is written.
+// saidOn returns what the current path of a conversation says at its end.
+func saidOn(r *enginetest.Rig, id scrollback.ConversationID) string {
+	var out string
+	for _, m := range r.Log(id) {
+		if m.Seq > 50 {
+			out += m.Parts.Text() + "\n"
+		}
+	}
+	return out
+}
+
+// A bundle that is longer extends, a shorter one changes nothing, and where both went on each has the branches of both,
+// and stays where it was.
 func TestBundleExtends(t *testing.T) {
 	r, id := rich(t)
 	old := r.Pack(id, transfer.ExportRequest{})
@@ -201,13 +212,27 @@ func TestBundleExtends(t *testing.T) {
 	far.Ask(id, "my own way").WantDone(t, scrollback.TurnComplete, "stop")
 	brings(far, grown, transfer.ImportRequest{}, transfer.ResultUnchanged)
 	r.Ask(id, "another way still").WantDone(t, scrollback.TurnComplete, "stop")
-	before := far.Pack(id, transfer.ExportRequest{})
-	_, err := far.Unpack(r.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{})
-	enginetest.WantCode(t, err, scrollback.Conflict, "says something else here")
-	if !bytes.Equal(before, far.Pack(id, transfer.ExportRequest{})) {
-		t.Fatal("a conflict wrote something")
+	said := saidOn(far, id)
+	if got := brings(far, r.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{},
+		transfer.ResultExtended); got.Messages != 2 {
+		t.Fatalf("the way that r went: %+v", got)
 	}
-	healthy(far)
+	if now := saidOn(far, id); now != said || !strings.Contains(now, "my own way") {
+		t.Fatalf("far stands at %q, not %q", now, said)
+	}
+	brings(r, far.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultExtended)
+	if now := saidOn(r, id); !strings.Contains(now, "another way still") || strings.Contains(now, "my own way") {
+		t.Fatalf("r stands at %q", now)
+	}
+	for _, one := range []*enginetest.Rig{r, far} {
+		all, err := one.Branches().List(context.Background(), id)
+		if err != nil || len(all) < 3 {
+			t.Errorf("the branches are %+v, %v", all, err)
+		}
+		brings(one, r.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultUnchanged)
+		brings(one, far.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultUnchanged)
+		healthy(one)
+	}
 }
 
 func TestBundleRefused(t *testing.T) {

@@ -125,9 +125,30 @@ func AdaptSettings(v *engine.View, c *scrollback.Conversation, project string) (
 	return nil
 }
 
+// stays reports whether the conversation stays where it stands here: something was said here, and what the bundle
+// brings does not go on from there.
+func (b *bundleImport) stays() bool {
+	a := b.mainConversation()
+	if !a.isVisible() || !a.Ours && a.Standing.Elsewhere {
+		return false
+	}
+	of := b.ownerOf(a.conv.Branch, a.Messages)
+	return of == "" || of != a.Standing.Branch || a.Standing.GoesOn
+}
+
 // pinsOnPath returns those pins, set on the path of a branch, whose messages are on the path
 // that a bundle makes the current one.
 func (b *bundleImport) pinsOnPath(pins []int64, set scrollback.BranchID) []int64 {
+	now := b.mainConversation().conv.Branch
+	return slices.DeleteFunc(append([]int64{}, pins...), func(pin int64) bool {
+		of := b.ownerOf(now, pin)
+		return of == "" || of != b.ownerOf(set, pin)
+	})
+}
+
+// ownerOf returns the branch that owns the message of a seq on the path of a branch, as the bundle has it; empty if it
+// has none.
+func (b *bundleImport) ownerOf(id scrollback.BranchID, seq int64) scrollback.BranchID {
 	find := func(id scrollback.BranchID) (scrollback.Branch, bool) {
 		for _, a := range b.order {
 			if br, ok := a.branches[id]; ok {
@@ -136,20 +157,13 @@ func (b *bundleImport) pinsOnPath(pins []int64, set scrollback.BranchID) []int64
 		}
 		return scrollback.Branch{}, false
 	}
-	owner := func(id scrollback.BranchID, seq int64) scrollback.BranchID {
-		for br, ok := find(id); ok; br, ok = find(br.Parent) {
-			switch {
-			case seq > br.HeadSeq:
-				return ""
-			case seq > br.AtSeq:
-				return br.ID
-			}
+	for br, ok := find(id); ok; br, ok = find(br.Parent) {
+		switch {
+		case seq > br.HeadSeq:
+			return ""
+		case seq > br.AtSeq:
+			return br.ID
 		}
-		return ""
 	}
-	now := b.mainConversation().conv.Branch
-	return slices.DeleteFunc(append([]int64{}, pins...), func(pin int64) bool {
-		of := owner(now, pin)
-		return of == "" || of != owner(set, pin)
-	})
+	return ""
 }

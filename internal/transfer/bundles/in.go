@@ -85,7 +85,7 @@ func Import(ctx context.Context, d Installation, r io.ReadSeeker, q ImportReques
 	}
 	main := b.mainConversation()
 	total := b.mainConversation().Messages
-	if did != ResultUnchanged {
+	if did != ResultUnchanged && !b.stays() {
 		total = main.branches[main.conv.Branch].HeadSeq
 	}
 	out := Imported{ID: main.conv.ID, Messages: b.count, Total: total, Result: did}
@@ -203,8 +203,8 @@ func (b *bundleImport) chooseResult() (string, error) {
 	case main.Split != "":
 	case main.Hidden && main.Ours: // else anybody who knows a purged id could bring back what forks keep of it
 		main.Split = "where others keep more of it"
-	case main.Ours && main.Theirs:
-		main.Split = "both went on"
+	case main.Ours && main.Theirs && !main.SharesBranch(): // an id alone joins nothing
+		main.Split = "with its first message"
 	}
 	for _, a := range b.order {
 		if a.Split != "" {
@@ -377,6 +377,10 @@ func (b *bundleImport) writeDerived(ctx context.Context) error {
 	a.final.Conversation = a.fullConversation()
 	a.final.Current = a.conv.Branch
 	a.final.Left = a.conv.Draft
+	if b.stays() {
+		a.final.Current = a.Conversation.Branch
+		a.final.Left = nil
+	}
 	a.final.Conversation.PinnedSeqs = b.pinsOnPath(a.conv.PinnedSeqs, a.conv.Branch)
 	if a.isVisible() {
 		a.final.Edit = (*scrollback.Conversation).RepeatEnvironment
