@@ -57,7 +57,7 @@ type jobOutcome struct {
 	Change
 	was      sessionState
 	excluded bool
-	deleted  bool // here, after it was brought
+	deleted  error // why it stays away: it was deleted here, after it was brought
 }
 
 // How long a session that failed, or of which something was held back, is left alone: twice
@@ -92,7 +92,8 @@ func (c *Collector) readSession(ctx context.Context, k *knownOrigins, j sessionJ
 	if out.excluded = only.isEmpty(); out.excluded {
 		out.Err = nil // there was nothing to bring
 	}
-	if out.deleted = errors.Is(out.Err, transfer.ErrDeleted); out.deleted {
+	if errors.Is(out.Err, transfer.ErrDeleted) {
+		out.deleted = out.Err
 		out.Err = nil
 	}
 	if n := len(out.Skipped); out.Err == nil && !out.excluded && len(out.Conversations) == 0 && n > 0 {
@@ -114,7 +115,7 @@ func (c *Collector) readSession(ctx context.Context, k *knownOrigins, j sessionJ
 		delete(c.judged, key)
 		k.noteImported(key, j.session.Stamp, j.shares)
 	}
-	if c.o.Told != nil && !out.excluded && !out.deleted {
+	if c.o.Told != nil && !out.excluded && out.deleted == nil {
 		c.o.Told(out.Change)
 	}
 	return out

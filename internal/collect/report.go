@@ -41,7 +41,8 @@ type Found struct {
 	Problems     []Problem      `json:"problems,omitempty"`      // what could not be read, and why
 	MoreProblems int            `json:"more_problems,omitempty"` // that are not listed
 
-	told bool // something that was read is a conversation here
+	told bool  // something that was read is a conversation here
+	away error // why something that was read stays away
 
 	// waiting are the sessions that could not be read and are left alone for a while, each with its
 	// place: what is wrong with them still stands.
@@ -77,6 +78,18 @@ func (r Report) IsSilent() bool {
 		}
 	}
 	return r.Sessions() > 0
+}
+
+// Away returns why nothing came of what was read, if all of it was deleted here.
+func (r Report) Away() error {
+	var away error
+	for _, f := range r.Tools {
+		if f.Deleted < f.Sessions {
+			return nil
+		}
+		away = f.away
+	}
+	return away
 }
 
 // Failed counts the sessions and the places of all tools that could not be read.
@@ -128,6 +141,7 @@ func (r *Report) Add(o Report) {
 		sum.Messages += f.Messages
 		sum.Bytes += f.Bytes
 		sum.told = sum.told || f.told
+		sum.away = cmp.Or(f.away, sum.away)
 		sum.addLeft(f.Left)
 		for _, p := range f.Problems {
 			sum.addProblem(p)

@@ -256,7 +256,8 @@ func (s *sweep) reportRead(f *Found, where string, one transcript.Session, out j
 	case out.excluded:
 		f.Excluded++
 		f.Bytes -= one.Bytes
-	case out.deleted:
+	case out.deleted != nil:
+		f.away = out.deleted
 		f.Deleted++
 	case out.Err != nil:
 		f.Failed++

@@ -110,6 +110,9 @@ func (c *Import) RunImport(p Program) (Result, error) {
 	if found.Sessions() == 0 && found.Failed() == 0 {
 		return res, newNothingError(o)
 	}
+	if away := found.Away(); away != nil && c.isFile() {
+		return res, away
+	}
 	if found.Failed() == 0 && c.File != "" && !c.DryRun && found.IsSilent() {
 		err = scrollback.ParamErrorf("scrollback", "file", i18n.LooksLikeToolWithoutTalk, o.Path,
 			found.Tools[0].Tool)
@@ -119,6 +122,12 @@ func (c *Import) RunImport(p Program) (Result, error) {
 			max(found.Sessions(), n))
 	}
 	return res, err
+}
+
+// isFile reports whether a single file is named.
+func (c *Import) isFile() bool {
+	info, err := os.Stat(c.File)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // collectOptions returns what the collector is asked for.
