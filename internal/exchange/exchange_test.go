@@ -45,7 +45,7 @@ func (m *machine) digest() exchange.Digest {
 // takeFrom brings what another has.
 func (m *machine) takeFrom(o *machine) exchange.Result {
 	m.t.Helper()
-	got, err := exchange.Take(m.t.Context(), o.side(), m.side(), exchange.Request{})
+	got, err := exchange.Take(m.t.Context(), o.side(), m.side(), exchange.Request{Purges: true})
 	if err != nil {
 		m.t.Fatalf("%s takes from %s: %v", m.name, o.name, err)
 	}
@@ -153,7 +153,11 @@ func TestMachines(t *testing.T) {
 			for _, name := range []string{"a", "b", "c"} {
 				all = append(all, openMachine(t, name, t.TempDir()))
 			}
-			w := &walk{t: t, rng: rng, all: all}
+			meet := func(m, o *machine) exchange.Result { return m.takeFrom(o) }
+			if seed%2 == 1 { // as records, as they go over a wire
+				meet = func(m, o *machine) exchange.Result { return pull(t, o.peer(), m.peer()) }
+			}
+			w := &walk{t: t, rng: rng, all: all, meet: meet}
 			for range testlength.Choose(40, 120, 300) {
 				w.step()
 			}
@@ -161,7 +165,7 @@ func TestMachines(t *testing.T) {
 				for _, m := range all {
 					for _, o := range all {
 						if m != o {
-							m.takeFrom(o)
+							meet(m, o)
 						}
 					}
 				}
@@ -169,7 +173,10 @@ func TestMachines(t *testing.T) {
 			wantEqual(t, all...)
 			for _, m := range all {
 				for _, o := range all {
-					if got := m.takeFrom(o); m != o && (got.Conversations > 0 || got.Purged > 0 || len(got.Refused) > 0) {
+					if m == o {
+						continue
+					}
+					if got := meet(m, o); got.Conversations > 0 || got.Purged > 0 || len(got.Refused) > 0 {
 						t.Errorf("meeting again brought %+v", got)
 					}
 				}
@@ -183,6 +190,7 @@ type walk struct {
 	t     *testing.T
 	rng   *rand.Rand
 	all   []*machine
+	meet  func(m, o *machine) exchange.Result
 	talks []scrollback.ConversationID
 	n     int
 }
@@ -199,7 +207,7 @@ func (w *walk) step() {
 	c, err := m.Get(ctx, id)
 	if scrollback.CodeOf(err) == scrollback.NotFound || w.rng.IntN(4) == 0 {
 		if o := w.all[w.rng.IntN(len(w.all))]; o != m {
-			m.takeFrom(o)
+			w.meet(m, o)
 		}
 		return
 	}

@@ -58,14 +58,19 @@ func (s Side) readOwn(ctx context.Context, c *heldConversation) error {
 		if err != nil {
 			return err
 		}
-		one := merge.Receipt{Branch: f.Branch, Receipt: f.Receipt}
+		one := merge.Receipt{Branch: f.Branch, Receipt: f.Receipt, Before: f.Before.WithLeftOut(nil), Folded: f.Folded}
 		if one.First, err = s.messageAt(ctx, c, f.Branch, f.Receipt.FirstSeq); err != nil {
 			return err
 		}
 		if one.Last, err = s.messageAt(ctx, c, f.Branch, f.Receipt.LastSeq); err != nil {
 			return err
 		}
-		c.receipts[one.Element(sameID)] = f
+		one.Receipt.FirstSeq = 0
+		one.Receipt.LastSeq = 0
+		one.Receipt.Archive = ""
+		one.Receipt.Undone = false
+		one.Receipt.Redo = false
+		one.Receipt.Cost = 0
 		r.Receipts = append(r.Receipts, one)
 	}
 	return nil

@@ -45,15 +45,12 @@ type heldConversation struct {
 	messages map[scrollback.MessageID]merge.Message
 	places   map[scrollback.MessageID]place
 	at       map[place]scrollback.MessageID
-	receipts map[merge.Hash]scrollback.StoredReceipt
-	kept     map[string]scrollback.Kept // by their changes
 }
 
 // readConversation reads a conversation of a side; nil if it is not there.
 func (s Side) readConversation(ctx context.Context, id scrollback.ConversationID) (*heldConversation, error) {
 	c := &heldConversation{record: merge.Conversation{ID: id}, messages: map[scrollback.MessageID]merge.Message{},
-		places: map[scrollback.MessageID]place{}, at: map[place]scrollback.MessageID{},
-		receipts: map[merge.Hash]scrollback.StoredReceipt{}, kept: map[string]scrollback.Kept{}}
+		places: map[scrollback.MessageID]place{}, at: map[place]scrollback.MessageID{}}
 	h, err := s.Store.ReadHead(ctx, id)
 	if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return nil, err
@@ -207,7 +204,6 @@ func (s Side) readDerived(ctx context.Context, c *heldConversation) error {
 			return err
 		}
 		for _, k := range rows {
-			c.kept[k.Change] = k
 			// Rows have no author: the row itself stands for it, and is the same everywhere.
 			now := merge.Kept{ID: k.ID, Change: k.Change, Message: k.Message, Role: k.Role, Kind: k.Kind, Text: k.Text,
 				State: k.State, CreatedAt: k.CreatedAt, Stamp: stamp.Stamp{At: k.CreatedAt, By: k.Change}}
@@ -218,6 +214,11 @@ func (s Side) readDerived(ctx context.Context, c *heldConversation) error {
 	}
 	for _, k := range newest {
 		c.record.Kept = append(c.record.Kept, k)
+	}
+	for _, b := range c.branches {
+		if head, ok := c.at[place{b.ID, b.HeadSeq}]; ok && b.View.Boundary > 0 {
+			c.record.Views = append(c.record.Views, merge.View{Head: head, View: b.View.WithLeftOut(nil)})
+		}
 	}
 	return nil
 }

@@ -3,85 +3,108 @@ package exchange
 import (
 	"cmp"
 	"context"
+	"io"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/merge"
 	"github.com/scrollback-ai/scrollback/internal/stamp"
 )
 
 // Result is what taking another store's history came to. Refused were left out and said why; of Waiting nothing can be
-// written before a turn of theirs has ended here.
+// written before a turn of theirs has ended here, or before what they go on from has arrived. Held are purges that were
+// not taken because they were too many at once (see [merge.HoldPurges]), and Denied counts what the caller may not.
 type Result struct {
-	Conversations int // that were new, or have more than before
-	New           int // of these, those that were not here
-	Messages      int64
-	Purged        int
-	Refused       []merge.Refused
-	Waiting       []scrollback.ConversationID
+	Conversations int                         `json:"conversations"` // that were new, or have more than before
+	New           int                         `json:"new"`           // of these, those that were not here
+	Messages      int64                       `json:"messages"`
+	Purged        int                         `json:"purged"`
+	Refused       []merge.Refused             `json:"refused,omitempty"`
+	Waiting       []scrollback.ConversationID `json:"waiting,omitempty"`
+	Held          []scrollback.ConversationID `json:"held,omitempty"`
+	Denied        int                         `json:"denied,omitempty"`
 }
 
 // Request says how to take.
 type Request struct {
 	Look     bool // nothing is written; the result says what would be
+	Purges   bool // all of them are taken, however many
 	Progress func(done, total int)
 }
 
 // Take brings all that one side holds and another lacks into that other, and leaves the first as it is. What is cut off
 // goes on when it is repeated.
 func Take(ctx context.Context, from, into Side, q Request) (Result, error) {
-	t := &taking{from: from, into: into, q: q, now: into.Store.Now(), stones: map[scrollback.ConversationID]merge.Stone{},
-		done: map[scrollback.ConversationID]bool{}}
-	if err := t.takeStones(ctx); err != nil {
+	t := into.newTaking(q, Access{})
+	stones, err := from.Store.Move.ListStones(ctx)
+	if err != nil {
+		return t.out, err
+	}
+	arrived := merge.Set{}
+	for _, s := range stones {
+		arrived.Stones = append(arrived.Stones, newStone(s))
+	}
+	if err := t.takeStones(ctx, arrived); err != nil {
 		return t.out, err
 	}
 	all, err := from.Store.Move.ListAll(ctx)
 	if err != nil {
 		return t.out, err
 	}
+	done := map[scrollback.ConversationID]bool{}
 	for i, c := range all {
-		if err := t.takeWithAncestors(ctx, c); err != nil {
-			return t.out, err
+		for _, id := range append(reversed(c.Ancestors), c.ID) {
+			if done[id] {
+				continue
+			}
+			done[id] = true
+			if err := t.takeFrom(ctx, from, id); err != nil {
+				return t.out, err
+			}
 		}
 		if q.Progress != nil {
 			q.Progress(i+1, len(all))
 		}
 	}
-	return t.out, t.takeProjects(ctx)
+	projects, err := from.readProjects(ctx)
+	if err != nil {
+		return t.out, err
+	}
+	return t.out, t.takeProjects(ctx, projects)
 }
 
-// taking is one store's history on its way into another.
+// taking is another store's history on its way into a store.
 type taking struct {
-	from, into Side
-	q          Request
-	now        int64
-	stones     map[scrollback.ConversationID]merge.Stone // of both
-	done       map[scrollback.ConversationID]bool
-	out        Result
+	into Side
+	may  Access
+	q    Request
+	now  int64
+	last *heldConversation // as it is here after what was written, if that is known
+	out  Result
+}
+
+func (s Side) newTaking(q Request, may Access) *taking {
+	return &taking{into: s, may: may, q: q, now: s.Store.Now()}
 }
 
 // takeStones takes what was purged, and purges it here.
-func (t *taking) takeStones(ctx context.Context) error {
-	ours, err := t.into.Store.Move.ListStones(ctx)
+func (t *taking) takeStones(ctx context.Context, arrived merge.Set) error {
+	if len(arrived.Stones) == 0 {
+		return nil
+	}
+	h, err := t.hold(ctx, arrived)
 	if err != nil {
 		return err
 	}
-	theirs, err := t.from.Store.Move.ListStones(ctx)
-	if err != nil {
-		return err
+	if !t.q.Purges {
+		t.out.Held = append(t.out.Held, merge.HoldPurges(h, &arrived, func(id scrollback.ConversationID) bool {
+			return h.conversations[id].head.DeletedAt != 0
+		})...)
 	}
-	for _, s := range ours {
-		t.stones[s.ID] = newStone(s)
-	}
-	arrived := merge.Set{}
-	for _, s := range theirs {
-		arrived.Stones = append(arrived.Stones, newStone(s))
-	}
-	decided := merge.Merge(&holding{stones: t.stones}, arrived, t.now)
+	decided := merge.Merge(h, arrived, t.now)
 	t.out.Refused = append(t.out.Refused, decided.Refused...)
 	for _, s := range decided.Change.Stones {
-		_, known := t.stones[s.ID]
-		t.stones[s.ID] = s
 		if t.q.Look {
 			continue
 		}
@@ -94,7 +117,7 @@ func (t *taking) takeStones(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !known && gone.Done {
+		if _, known := h.stones[s.ID]; !known && gone.Done {
 			t.out.Purged++
 			if _, _, err := t.into.Archive.DeleteConversation(ctx, s.ID, gone.Loose); err != nil {
 				return err
@@ -104,33 +127,47 @@ func (t *taking) takeStones(ctx context.Context) error {
 	return nil
 }
 
-func newStone(s stamp.Stone) merge.Stone {
-	return merge.Stone{ID: s.ID, Project: s.Project, Stamp: stamp.Stamp{At: s.At, By: s.By}}
+// hold reads what a merge of stones asks for.
+func (t *taking) hold(ctx context.Context, arrived merge.Set) (*holding, error) {
+	h := &holding{conversations: map[scrollback.ConversationID]*heldConversation{},
+		stones: map[scrollback.ConversationID]merge.Stone{}}
+	for _, s := range arrived.Stones {
+		if err := t.into.holdStone(ctx, h, s.ID); err != nil {
+			return nil, err
+		}
+		head, err := t.into.Store.ReadHead(ctx, s.ID)
+		switch {
+		case scrollback.CodeOf(err) == scrollback.NotFound:
+		case err != nil:
+			return nil, err
+		case head.ID == s.ID:
+			h.conversations[s.ID] = &heldConversation{head: head.Conversation, record: merge.Conversation{ID: s.ID}}
+		}
+	}
+	return h, nil
 }
 
-// takeWithAncestors takes a conversation, and before it those that it inherits from.
-func (t *taking) takeWithAncestors(ctx context.Context, c scrollback.Conversation) error {
-	for _, id := range append(reversed(c.Ancestors), c.ID) {
-		if t.done[id] {
-			continue
-		}
-		t.done[id] = true
-		err := t.takeOne(ctx, id, c.Ancestors)
-		switch {
-		case scrollback.CodeOf(err) == scrollback.Conflict: // a turn of it is being answered
-			t.out.Waiting = append(t.out.Waiting, id)
-			return nil
-		case err != nil:
-			return err
-		}
+// holdStone reads the stone of a conversation.
+func (s Side) holdStone(ctx context.Context, h *holding, id scrollback.ConversationID) error {
+	here, err := s.Store.ReadStone(ctx, id)
+	switch {
+	case scrollback.CodeOf(err) == scrollback.NotFound:
+		return nil
+	case err != nil:
+		return err
+	case here.ID == id:
+		h.stones[id] = newStone(here)
 	}
 	return nil
 }
 
-// takeOne takes a conversation whose ancestors are here.
-func (t *taking) takeOne(ctx context.Context, id scrollback.ConversationID,
-	ancestors []scrollback.ConversationID) error {
-	theirs, err := t.from.readConversation(ctx, id)
+func newStone(s stamp.Stone) merge.Stone {
+	return merge.Stone{ID: s.ID, Project: s.Project, Stamp: stamp.Stamp{At: s.At, By: s.By}}
+}
+
+// takeFrom takes a conversation whose ancestors are here.
+func (t *taking) takeFrom(ctx context.Context, from Side, id scrollback.ConversationID) error {
+	theirs, err := from.readConversation(ctx, id)
 	if err != nil || theirs == nil {
 		return err
 	}
@@ -141,30 +178,75 @@ func (t *taking) takeOne(ctx context.Context, id scrollback.ConversationID,
 	if ours != nil && ours.seen == theirs.seen && ours.tally() == theirs.tally() {
 		return nil
 	}
-	h := &holding{conversations: map[scrollback.ConversationID]*heldConversation{}, stones: t.stones}
+	a := from.newArrival(theirs)
+	a.bytes = func(ctx context.Context, m merge.Mention) error { return t.into.bringArtifact(ctx, from, m) }
+	t.last = ours
+	return t.takeArrival(ctx, a)
+}
+
+// bringArtifact stores the bytes of an artifact of another side, unless they are here.
+func (s Side) bringArtifact(ctx context.Context, from Side, m merge.Mention) error {
+	if has, err := s.Archive.HasArtifact(ctx, m.Artifact); err != nil || has {
+		return err
+	}
+	r, size, err := from.Archive.OpenArtifact(ctx, m.Artifact)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return s.putArtifact(ctx, m.Artifact, r, size)
+}
+
+// putArtifact stores the bytes of an artifact.
+func (s Side) putArtifact(ctx context.Context, id scrollback.ArtifactID, r io.Reader, size int64) error {
+	got, stored, err := s.Archive.PutArtifact(ctx, r, size)
+	if err == nil && got != id {
+		err = scrollback.Errorf(scrollback.Invalid, "exchange", i18n.ArtifactHasWrongSize, id, stored, size)
+	}
+	return err
+}
+
+// takeArrival takes what arrived of a conversation.
+func (t *taking) takeArrival(ctx context.Context, a *arrival) error {
+	err := t.writeArrival(ctx, a)
+	if scrollback.CodeOf(err) == scrollback.Conflict { // a turn of it is being answered
+		t.last = nil
+		t.out.Waiting = append(t.out.Waiting, a.record.ID)
+		return nil
+	}
+	return err
+}
+
+func (t *taking) writeArrival(ctx context.Context, a *arrival) error {
+	id := a.record.ID
+	h := &holding{conversations: map[scrollback.ConversationID]*heldConversation{},
+		stones: map[scrollback.ConversationID]merge.Stone{}}
+	if err := t.into.holdStone(ctx, h, id); err != nil {
+		return err
+	}
+	ours := t.last
+	if ours == nil || ours.head.ID != id {
+		var err error
+		if ours, err = t.into.readConversation(ctx, id); err != nil {
+			return err
+		}
+	}
 	if ours != nil {
 		h.conversations[id] = ours
 	}
-	inherits := slices.Clone(ancestors)
-	if theirs.seen {
-		inherits = theirs.head.Ancestors
+	if err := t.holdAncestors(ctx, h, &a.record); err != nil {
+		return err
 	}
-	for _, above := range inherits {
-		if above == id || h.conversations[above] != nil {
-			continue
-		}
-		c, err := t.into.readConversation(ctx, above)
-		if err != nil {
-			return err
-		}
-		if c != nil {
-			h.conversations[above] = c
-		}
+	if err := t.leaveTaken(ctx, h, &a.record); err != nil {
+		return err
 	}
-	decided := merge.Merge(h, merge.Set{Conversations: []merge.Conversation{theirs.record}}, t.now)
+	decided := merge.Merge(h, merge.Set{Conversations: []merge.Conversation{a.record}}, t.now)
 	t.out.Refused = append(t.out.Refused, decided.Refused...)
+	if len(decided.Waiting) > 0 && !slices.Contains(t.out.Waiting, id) {
+		t.out.Waiting = append(t.out.Waiting, id)
+	}
 	for i := range decided.Change.Conversations {
-		w := &writing{taking: t, c: &decided.Change.Conversations[i], theirs: theirs, ours: ours, holding: h}
+		w := &writing{taking: t, c: &decided.Change.Conversations[i], theirs: a, ours: ours, holding: h}
 		if w.c.ID != id {
 			continue
 		}
@@ -176,8 +258,66 @@ func (t *taking) takeOne(ctx context.Context, id scrollback.ConversationID,
 		if t.q.Look {
 			continue
 		}
+		t.last = nil
 		if err := w.write(ctx); err != nil {
 			return err
+		}
+		w.remember()
+	}
+	return nil
+}
+
+// holdAncestors reads the conversations that an arrived one goes on from.
+func (t *taking) holdAncestors(ctx context.Context, h *holding, c *merge.Conversation) error {
+	var next scrollback.ConversationID
+	switch own := h.conversations[c.ID]; {
+	case c.Parent != nil:
+		next = c.Parent.Conversation
+	case own != nil && len(own.head.Ancestors) > 0:
+		next = own.head.Ancestors[0]
+	}
+	for next != "" && h.conversations[next] == nil {
+		above, err := t.into.readConversation(ctx, next)
+		if err != nil || above == nil {
+			return err
+		}
+		h.conversations[next] = above
+		next = ""
+		for _, b := range above.branches {
+			if b.Parent == "" || slices.ContainsFunc(above.branches, func(o scrollback.Branch) bool { return o.ID == b.Parent }) {
+				continue
+			}
+			parent, err := t.into.Store.Move.FindBranch(ctx, b.Parent)
+			if err != nil {
+				return err
+			}
+			next = parent.Conversation
+		}
+	}
+	return nil
+}
+
+// leaveTaken leaves messages out whose ids name something else here, and names them.
+func (t *taking) leaveTaken(ctx context.Context, h *holding, c *merge.Conversation) error {
+	var fresh []scrollback.MessageID
+	for _, m := range c.Messages {
+		if _, _, known := h.Message(m.ID); !known {
+			fresh = append(fresh, m.ID)
+		}
+	}
+	for some := range slices.Chunk(fresh, writeMessages) {
+		for len(some) > 0 {
+			taken, err := t.into.Store.Move.FindTakenID(ctx, some)
+			if err != nil {
+				return err
+			}
+			if taken == "" {
+				break
+			}
+			t.out.Refused = append(t.out.Refused, merge.Refused{Conversation: c.ID, Record: "message " + string(taken)})
+			is := func(m merge.Message) bool { return m.ID == taken }
+			c.Messages = slices.DeleteFunc(slices.Clone(c.Messages), is)
+			some = slices.DeleteFunc(some, func(id scrollback.MessageID) bool { return id == taken })
 		}
 	}
 	return nil
@@ -199,10 +339,9 @@ func (c *heldConversation) tally() merge.Tally {
 }
 
 // takeProjects takes what is stored of projects.
-func (t *taking) takeProjects(ctx context.Context) error {
-	theirs, err := t.from.readProjects(ctx)
-	if err != nil {
-		return err
+func (t *taking) takeProjects(ctx context.Context, theirs []merge.Project) error {
+	if len(theirs) == 0 {
+		return nil
 	}
 	ours, err := t.into.readProjects(ctx)
 	if err != nil {

@@ -2,10 +2,10 @@ package exchange
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/ids"
 	"github.com/scrollback-ai/scrollback/internal/merge"
 	"github.com/scrollback-ai/scrollback/internal/stamp"
@@ -22,20 +22,20 @@ const (
 // writing is what a merge has decided of one conversation, on its way into the store.
 type writing struct {
 	*taking
-	c            *merge.Conversation
-	theirs, ours *heldConversation
-	holding      *holding
-	branches     map[scrollback.BranchID]scrollback.Branch // as they are here, and as they become
-	fresh        map[scrollback.BranchID]bool              // those that are new here
-	places       map[scrollback.MessageID]place            // here, of what is new too
-	readings     []store.Reading
-	full         scrollback.Conversation
+	c        *merge.Conversation
+	theirs   *arrival
+	ours     *heldConversation
+	holding  *holding
+	branches map[scrollback.BranchID]scrollback.Branch // as they are here, and as they become
+	places   map[scrollback.MessageID]place            // here, of what is new too
+	readings []store.Reading
+	full     scrollback.Conversation
+	current  scrollback.BranchID // on which it stands in the end
 }
 
 // write writes it: what people see last.
 func (w *writing) write(ctx context.Context) error {
 	w.branches = map[scrollback.BranchID]scrollback.Branch{}
-	w.fresh = map[scrollback.BranchID]bool{}
 	w.places = map[scrollback.MessageID]place{}
 	for _, c := range w.holding.conversations {
 		for id, at := range c.places {
@@ -62,25 +62,57 @@ func (w *writing) seen() bool { return w.ours != nil && w.ours.seen }
 
 // describe fills in the conversation as it is to be here.
 func (w *writing) describe(ctx context.Context) error {
-	w.full = scrollback.Conversation{ID: w.c.ID, Project: w.theirs.head.Project, CreatedAt: w.theirs.head.CreatedAt,
-		UpdatedAt: w.theirs.head.UpdatedAt, Version: 1}
+	w.full = scrollback.Conversation{ID: w.c.ID, Project: projectOf(&w.theirs.record),
+		CreatedAt: w.theirs.record.CreatedAt, UpdatedAt: w.theirs.updatedAt(), Version: 1}
 	if w.seen() {
 		w.full = w.ours.head
-		w.full.UpdatedAt = max(w.full.UpdatedAt, w.theirs.head.UpdatedAt)
-	}
-	w.full.Ancestors = w.theirs.head.Ancestors
-	if w.seen() || !w.theirs.seen {
+		w.full.UpdatedAt = max(w.full.UpdatedAt, w.theirs.updatedAt())
 		return nil
 	}
-	w.full.Environment = w.theirs.head.Environment.WithoutRoots()
-	w.full.AgentOf = w.theirs.head.AgentOf
-	if p := w.theirs.head.Parent; p != nil {
-		w.full.Parent = &scrollback.ParentRef{ID: p.ID, Branch: p.Branch, Seq: p.Seq}
-		if w.c.Parent != nil {
-			w.full.Parent.Branch = w.places[w.c.Parent.Message].branch
+	var err error
+	if w.full.Ancestors, err = w.lineage(ctx); err != nil || !w.theirs.seen() {
+		return err
+	}
+	for from, to := range map[*json.RawMessage]any{&w.c.Environment: &w.full.Environment,
+		&w.c.AgentOf: &w.full.AgentOf} {
+		if len(*from) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(*from, to); err != nil {
+			return scrollback.Wrap(scrollback.Invalid, "exchange", err)
 		}
 	}
+	if p := w.c.Parent; p != nil {
+		at := w.places[p.Message]
+		w.full.Parent = &scrollback.ParentRef{ID: p.Conversation, Branch: at.branch, Seq: at.seq}
+	}
 	return setFields(&w.full, w.c.Fields)
+}
+
+// lineage returns the conversations that this one goes on from, the nearest first.
+func (w *writing) lineage(ctx context.Context) ([]scrollback.ConversationID, error) {
+	var leaves scrollback.MessageID
+	for _, b := range w.theirs.record.Branches {
+		leaves = b.Leaves
+	}
+	if p := w.theirs.record.Parent; p != nil {
+		leaves = p.Message
+	}
+	var out []scrollback.ConversationID
+	for at := w.places[leaves].branch; at != ""; {
+		b, known := w.branches[at]
+		if !known {
+			var err error
+			if b, err = w.into.Store.Move.FindBranch(ctx, at); err != nil {
+				return nil, err
+			}
+		}
+		if b.Conversation != w.c.ID && !slices.Contains(out, b.Conversation) {
+			out = append(out, b.Conversation)
+		}
+		at = b.Parent
+	}
+	return out, nil
 }
 
 // adopt writes a piece.
@@ -109,7 +141,6 @@ func (w *writing) newBranch(id scrollback.BranchID, at place) store.Growth {
 	b := scrollback.Branch{ID: id, Conversation: w.c.ID, Parent: at.branch, AtSeq: at.seq, HeadSeq: at.seq,
 		Elsewhere: true, UpdatedAt: w.full.CreatedAt}
 	w.branches[id] = b
-	w.fresh[id] = true
 	return store.Growth{Branch: b, IfHead: at.seq}
 }
 
@@ -117,11 +148,12 @@ func (w *writing) newBranch(id scrollback.BranchID, at place) store.Growth {
 func (w *writing) writeArtifacts(ctx context.Context) error {
 	var rows []scrollback.Artifact
 	for _, m := range w.c.Mentions {
-		if err := w.bringArtifact(ctx, m); err != nil {
-			return err
+		if w.theirs.bytes != nil {
+			if err := w.theirs.bytes(ctx, m); err != nil {
+				return err
+			}
 		}
-		rows = append(rows, scrollback.Artifact{ID: m.Artifact, Name: m.Name, MediaType: m.MediaType, Size: m.Size,
-			CreatedAt: m.CreatedAt})
+		rows = append(rows, newArtifact(m))
 	}
 	for some := range slices.Chunk(rows, writeRows) {
 		if err := w.adopt(ctx, store.Adoption{Mentions: some}); err != nil {
@@ -129,23 +161,6 @@ func (w *writing) writeArtifacts(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// bringArtifact stores the bytes of an artifact, unless they are here.
-func (w *writing) bringArtifact(ctx context.Context, m merge.Mention) error {
-	if has, err := w.into.Archive.HasArtifact(ctx, m.Artifact); err != nil || has {
-		return err
-	}
-	r, size, err := w.from.Archive.OpenArtifact(ctx, m.Artifact)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	got, _, err := w.into.Archive.PutArtifact(ctx, r, size)
-	if err == nil && got != m.Artifact {
-		err = scrollback.Errorf(scrollback.Internal, "exchange", i18n.ArtifactHasWrongSize, m.Artifact, size, m.Size)
-	}
-	return err
 }
 
 // writeMessages writes the messages, in runs that stand together on both sides.
@@ -221,21 +236,21 @@ func (w *writing) bornHere(at place) scrollback.BranchID {
 
 // readMessage reads a message of the other side as one that comes in.
 func (w *writing) readMessage(ctx context.Context, id scrollback.MessageID) (store.IncomingMessage, error) {
-	at := w.theirs.places[id]
-	ms, err := w.from.Store.ReadMessages(ctx, at.branch, at.seq, at.seq)
+	m, err := w.theirs.content(ctx, id)
 	if err != nil {
 		return store.IncomingMessage{}, err
 	}
-	in := store.IncomingMessage{Message: ms[0]}
+	in := store.IncomingMessage{Message: m}
 	for id := range in.Parts.Artifacts() {
-		for _, m := range w.theirs.record.Mentions {
-			if m.Artifact == id {
-				in.Mentions = append(in.Mentions, scrollback.Artifact{ID: m.Artifact, Name: m.Name, MediaType: m.MediaType,
-					Size: m.Size, CreatedAt: m.CreatedAt})
-			}
+		if i := slices.IndexFunc(w.theirs.record.Mentions, func(m merge.Mention) bool { return m.Artifact == id }); i >= 0 {
+			in.Mentions = append(in.Mentions, newArtifact(w.theirs.record.Mentions[i]))
 		}
 	}
 	return in, nil
+}
+
+func newArtifact(m merge.Mention) scrollback.Artifact {
+	return scrollback.Artifact{ID: m.Artifact, Name: m.Name, MediaType: m.MediaType, Size: m.Size, CreatedAt: m.CreatedAt}
 }
 
 // writeSegments writes segments, those that others consist of first.
@@ -263,14 +278,13 @@ func (w *writing) writeSegments(ctx context.Context) error {
 func (w *writing) writeKept(ctx context.Context) error {
 	var rows []scrollback.Kept
 	for _, k := range w.c.Kept {
-		row, ok := w.theirs.kept[k.Change]
 		at, here := w.places[k.Message]
-		if !ok || !here {
+		if !here {
 			continue
 		}
-		row.Branch = at.branch
-		row.Seq = at.seq
-		rows = append(rows, row)
+		rows = append(rows, scrollback.Kept{ID: k.ID, Kind: k.Kind, Text: k.Text, Message: k.Message, Branch: at.branch,
+			Seq: at.seq, Role: k.Role, Conversation: w.c.ID, By: scrollback.KeptByPerson, State: k.State,
+			CreatedAt: k.CreatedAt, Change: k.Change})
 	}
 	for some := range slices.Chunk(rows, writeRows) {
 		if err := w.adopt(ctx, store.Adoption{Kept: some}); err != nil {
@@ -284,17 +298,15 @@ func (w *writing) writeKept(ctx context.Context) error {
 func (w *writing) writeReceipts(ctx context.Context) error {
 	var folds []scrollback.StoredReceipt
 	for _, r := range w.c.Receipts {
-		f, ok := w.theirs.receipts[r.Element(sameID)]
-		if !ok {
-			continue
-		}
+		f := scrollback.StoredReceipt{Branch: r.Branch, Receipt: r.Receipt, Before: r.Before, Folded: r.Folded}
 		if at, here := w.places[r.Last]; here && r.Last != "" {
 			f.Branch = at.branch
 		}
 		if _, here := w.branches[f.Branch]; !here {
 			continue
 		}
-		f.Receipt.Archive = ""
+		f.Receipt.FirstSeq = w.places[r.First].seq
+		f.Receipt.LastSeq = w.places[r.Last].seq
 		folds = append(folds, f)
 	}
 	for some := range slices.Chunk(folds, writeRows) {
@@ -303,10 +315,12 @@ func (w *writing) writeReceipts(ctx context.Context) error {
 		}
 	}
 	var views []store.ViewRepair
-	for _, b := range w.theirs.branches {
-		here, known := w.branches[b.ID]
-		if known && w.fresh[b.ID] && here.HeadSeq == b.HeadSeq && here.AtSeq == b.AtSeq && b.View.Boundary > 0 {
-			views = append(views, store.ViewRepair{Branch: b.ID, View: b.View})
+	for _, v := range w.theirs.record.Views {
+		at := w.places[v.Head]
+		b := w.branches[at.branch]
+		// Nobody has gone on here, and nothing was folded.
+		if b.Conversation == w.c.ID && b.HeadSeq == at.seq && b.Elsewhere && b.View.Boundary == 0 && w.hasSegments(v.View) {
+			views = append(views, store.ViewRepair{Branch: b.ID, View: v.View})
 		}
 	}
 	for some := range slices.Chunk(views, writeRows) {
@@ -317,12 +331,53 @@ func (w *writing) writeReceipts(ctx context.Context) error {
 	return nil
 }
 
+// hasSegments reports whether all segments of a view are here.
+func (w *writing) hasSegments(v scrollback.View) bool {
+	here := map[scrollback.SegmentID]bool{}
+	for _, c := range w.holding.conversations {
+		for _, g := range c.record.Segments {
+			here[g.Segment.ID] = true
+		}
+	}
+	for _, g := range w.c.Segments {
+		here[g.Segment.ID] = true
+	}
+	return !slices.ContainsFunc(v.Segments, func(i scrollback.ViewItem) bool { return !here[i.ID] })
+}
+
+// remember keeps what a conversation has become here, for what arrives of it next: only where nothing but messages came.
+func (w *writing) remember() {
+	rest := *w.c
+	rest.Messages = nil
+	if !rest.IsEmpty() || w.ours == nil || !w.ours.seen {
+		return
+	}
+	c := w.ours
+	for _, m := range w.c.Messages {
+		at := w.places[m.ID]
+		c.record.Messages = append(c.record.Messages, m)
+		c.messages[m.ID] = m
+		c.places[m.ID] = at
+		c.at[at] = m.ID
+	}
+	c.branches = nil
+	for _, b := range w.branches {
+		if b.Conversation == c.head.ID {
+			c.branches = append(c.branches, b)
+		}
+	}
+	c.readings = w.readings
+	c.head.Branch = w.current
+	w.last = c
+}
+
 // writeEnd writes where the conversation stands, and its fields. What only others inherit from stays hidden.
 func (w *writing) writeEnd(ctx context.Context) error {
-	if !w.theirs.seen && !w.seen() {
+	if !w.theirs.seen() && !w.seen() {
 		return nil
 	}
-	a := store.Adoption{Current: w.chooseCurrent(), Clocks: clocksOf(stamp.OfConversation(w.c.ID), w.c.Fields)}
+	w.current = w.chooseCurrent()
+	a := store.Adoption{Current: w.current, Clocks: clocksOf(stamp.OfConversation(w.c.ID), w.c.Fields)}
 	var failed error
 	if w.seen() {
 		a.Edit = func(c *scrollback.Conversation) { failed = setFields(c, w.c.Fields) }
@@ -335,16 +390,12 @@ func (w *writing) writeEnd(ctx context.Context) error {
 
 // chooseCurrent returns the branch on which the conversation stands when all of it is here.
 func (w *writing) chooseCurrent() scrollback.BranchID {
-	goesOn := map[scrollback.MessageID]bool{} // messages that others follow
 	at := map[scrollback.MessageID]merge.Message{}
-	for _, list := range [][]merge.Message{w.theirs.record.Messages, w.c.Messages} {
-		for _, m := range list {
-			goesOn[m.Prev] = true
-			at[m.ID] = m
-		}
-	}
-	here := merge.Place{Known: w.seen()}
-	if here.Known {
+	goesOn := map[scrollback.MessageID]bool{} // messages that others follow
+	here := merge.Place{Known: w.seen() && slices.ContainsFunc(w.ours.branches, func(b scrollback.Branch) bool {
+		return b.HeadSeq > b.AtSeq && !b.Elsewhere // a store that has said nothing follows the others
+	})}
+	if w.ours != nil {
 		for _, b := range w.ours.branches {
 			if b.ID == w.ours.head.Branch {
 				here.At = w.ours.at[place{b.ID, b.HeadSeq}]
@@ -356,10 +407,16 @@ func (w *writing) chooseCurrent() scrollback.BranchID {
 		for _, m := range w.ours.record.Messages {
 			here.Rewound = here.Rewound || m.Prev == here.At
 			at[m.ID] = m
+			goesOn[m.Prev] = true
 		}
+		here.Known = here.Known || here.Rewound && w.seen()
+	}
+	for _, m := range w.c.Messages {
+		at[m.ID] = m
+		goesOn[m.Prev] = true
 	}
 	var ends []merge.End
-	for _, m := range w.theirs.record.Messages {
+	for _, m := range at {
 		if !goesOn[m.ID] {
 			ends = append(ends, merge.End{ID: m.ID, CreatedAt: m.CreatedAt})
 		}
@@ -378,7 +435,7 @@ func (w *writing) chooseCurrent() scrollback.BranchID {
 	if p, ok := w.places[stand]; ok && stand != here.At && w.branches[p.branch].HeadSeq == p.seq {
 		return p.branch
 	}
-	if here.Known {
+	if w.seen() {
 		return w.ours.head.Branch
 	}
 	return w.firstBranch()
@@ -389,5 +446,11 @@ func (w *writing) firstBranch() scrollback.BranchID {
 	for _, b := range w.theirs.record.Branches {
 		return b.ID
 	}
-	return w.theirs.head.Branch
+	first := scrollback.BranchID("")
+	for id, b := range w.branches {
+		if b.Conversation == w.c.ID && (first == "" || id < first) {
+			first = id
+		}
+	}
+	return first
 }

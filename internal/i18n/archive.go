@@ -29,6 +29,9 @@ var (
 	NoSuchCopy = problem("no-such-copy",
 		"conversation %s has no such full copy",
 		"对话 %s 没有这份完整副本")
+	SyncOnlyReads = problem("sync-only-reads",
+		"this key may read and not write: nothing was taken",
+		"此密钥只能读取，不能写入：什么也没有收下")
 	NoSuchArtifact = problem("no-such-artifact",
 		"no such artifact",
 		"没有这个附件")

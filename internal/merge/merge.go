@@ -42,7 +42,7 @@ func Merge(held Held, arrived Set, now int64) Result {
 	}
 	m.dropUnused()
 	for _, id := range m.order {
-		if c := m.changes[id]; !c.isEmpty() {
+		if c := m.changes[id]; !c.IsEmpty() {
 			m.out.Change.Conversations = append(m.out.Change.Conversations, *c)
 		}
 	}
@@ -115,7 +115,8 @@ func (m *merger) changeOf(id scrollback.ConversationID) *Conversation {
 	return c
 }
 
-func (c *Conversation) isEmpty() bool {
+// IsEmpty reports whether there is no record of the conversation.
+func (c *Conversation) IsEmpty() bool {
 	return c.CreatedAt == 0 && len(c.Environment) == 0 && len(c.AgentOf) == 0 && c.Parent == nil && len(c.Fields) == 0 &&
 		len(c.Branches) == 0 && len(c.Messages) == 0 && len(c.Aliases) == 0 && len(c.Segments) == 0 &&
 		len(c.Receipts) == 0 && len(c.Kept) == 0 && len(c.Mentions) == 0 && len(c.Origins) == 0 && len(c.Unknown) == 0

@@ -38,6 +38,7 @@ type Conversation struct {
 	Kept        []Kept                     `json:"kept,omitempty"`
 	Mentions    []Mention                  `json:"mentions,omitempty"`
 	Origins     []Origin                   `json:"origins,omitempty"`
+	Views       []View                     `json:"views,omitempty"`
 	Unknown     map[string]json.RawMessage `json:"unknown,omitempty"`
 }
 
@@ -75,6 +76,10 @@ func (c *Conversation) NameByKeys(keys Keys) {
 	c.Kept = slices.Clone(c.Kept)
 	for i := range c.Kept {
 		c.Kept[i].Message = keys(c.Kept[i].Message)
+	}
+	c.Views = slices.Clone(c.Views)
+	for i := range c.Views {
+		c.Views[i].Head = keys(c.Views[i].Head)
 	}
 }
 
@@ -144,12 +149,23 @@ type Segment struct {
 }
 
 // Receipt is what travels of a receipt. First and Last are the messages that bound what it folded; without them
-// Branch says which one it is of. Of Receipt, the seqs, Archive, Undone, Redo and Cost are left empty.
+// Branch says which one it is of. Of Receipt, the seqs, Archive, Undone, Redo and Cost are left empty. Before and Folded
+// are what undoing it shows again; they are no part of a digest.
 type Receipt struct {
 	Branch  scrollback.BranchID  `json:"branch,omitempty"`
 	First   scrollback.MessageID `json:"first,omitempty"`
 	Last    scrollback.MessageID `json:"last,omitempty"`
 	Receipt scrollback.Receipt   `json:"receipt"`
+	Before  scrollback.View      `json:"before,omitzero"`
+	Folded  bool                 `json:"folded,omitempty"`
+}
+
+// View is what a store shows of a branch whose newest message is Head: a store that gets the branch shows the same at
+// first. It travels, and is no part of a digest: from then on each store has its own. What was left out by hand is not
+// in it.
+type View struct {
+	Head scrollback.MessageID `json:"head"`
+	View scrollback.View      `json:"view"`
 }
 
 // Kept is the newest that a person said about a sentence: kept, dropped or ticked off. What a rule finds is found by

@@ -247,6 +247,11 @@ func (p Move) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollbac
 	return p.s.d.Log.FindBranch(ctx, id)
 }
 
+// FindTakenID returns one of some ids of messages that names one here; empty if none does.
+func (p Move) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+	return p.s.d.Log.FindTakenID(ctx, ids)
+}
+
 // ListBranches returns the branches of a conversation, including empty ones, by id.
 func (p Move) ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	return p.s.d.Log.ListBranches(ctx, id)

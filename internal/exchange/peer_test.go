@@ -1,0 +1,224 @@
+package exchange_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/doctor"
+	"github.com/scrollback-ai/scrollback/internal/exchange"
+	"github.com/scrollback-ai/scrollback/internal/merge"
+)
+
+// overWire is what records are after they went as JSON.
+func overWire(t *testing.T, set merge.Set) (out merge.Set) {
+	t.Helper()
+	text, err := json.Marshal(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// pull brings into one peer what another has, part by part.
+func pull(t *testing.T, from, into *exchange.Peer) (sum exchange.Result) {
+	t.Helper()
+	ctx := context.Background()
+	for range 50 {
+		wanted, err := merge.Missing(ctx, into, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := from.Records(ctx, wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest, err := from.Projects(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set.Projects = rest.Projects
+		for _, c := range set.Conversations {
+			for _, m := range c.Mentions {
+				bring(t, from, into, m.Artifact)
+			}
+		}
+		got, err := into.Put(ctx, overWire(t, set), exchange.Request{Purges: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.Messages += got.Messages
+		sum.Conversations += got.Conversations
+		sum.Purged += got.Purged
+		sum.Denied += got.Denied
+		sum.Refused = append(sum.Refused, got.Refused...)
+		if len(wanted) == 0 || got.Conversations+got.Purged == 0 && len(set.Stones) == 0 {
+			return sum
+		}
+	}
+	t.Error("a meeting that does not end")
+	return sum
+}
+
+func bring(t *testing.T, from, into *exchange.Peer, id scrollback.ArtifactID) {
+	t.Helper()
+	ctx := context.Background()
+	lacks, err := into.LacksArtifacts(ctx, []scrollback.ArtifactID{id})
+	if err != nil || len(lacks) == 0 {
+		return
+	}
+	r, size, err := from.OpenArtifact(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := into.PutArtifact(ctx, id, r, size); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *machine) peer() *exchange.Peer { return m.side().Peer(exchange.Access{}) }
+
+// TestPeersHandOver: what goes as records is the same as what is read from a store, with bytes, folds and views.
+func TestPeersHandOver(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	a := openMachine(t, "a", t.TempDir())
+	b := openMachine(t, "b", t.TempDir())
+	id := a.create()
+	for range 8 {
+		a.say(id, "one "+string(bytes.Repeat([]byte("word "), 200)))
+	}
+	art, err := a.Upload(ctx, id, bytes.NewReader([]byte("\x00\x01 bytes")), "n.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range a.Turn(ctx, engine.TurnRequest{Conversation: id,
+		Message: scrollback.Parts{scrollback.Text{Text: "see"}, scrollback.File{Artifact: art.ID}}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := a.Compact(ctx, id, engine.CompactRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	pull(t, a.peer(), b.peer())
+	wantEqual(t, a, b)
+	if x, y := a.said(id), b.said(id); x != y {
+		t.Errorf("a says %q, b %q", x, y)
+	}
+	one, err := a.Get(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := b.Get(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Title != other.Title || one.Messages != other.Messages || one.Project != other.Project ||
+		one.CreatedAt != other.CreatedAt {
+		t.Errorf("%+v\n%+v", one, other)
+	}
+	for _, m := range []*machine{a, b} {
+		if found, err := doctor.Check(ctx, m.Store, m.Archive, nil); err != nil || !found.OK {
+			t.Errorf("%s: %+v, %v", m.name, found, err)
+		}
+	}
+	if got := pull(t, a.peer(), b.peer()); got.Conversations > 0 {
+		t.Errorf("again: %+v", got)
+	}
+}
+
+// TestPeersInParts: what does not fit one answer comes in several, and whoever never had it stands at its newest end,
+// whichever branch that is on.
+func TestPeersInParts(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	a := openMachine(t, "a", t.TempDir())
+	b := openMachine(t, "b", t.TempDir())
+	id := a.create()
+	long := strings.Repeat("what is long ", 3000)
+	for i := range 30 {
+		if i == 20 { // of two branches the second is the newer one
+			seq := int64(10)
+			if _, err := a.Branches().Rewind(ctx, id, engine.Point{Seq: &seq}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.say(id, fmt.Sprint(i, " ", long))
+	}
+	from := a.peer()
+	wanted, err := merge.Missing(ctx, b.peer(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := from.Records(ctx, wanted)
+	if err != nil || len(first.Conversations) != 1 || len(first.Conversations[0].Messages) >= 60 {
+		t.Fatalf("one answer has all, %v", err)
+	}
+	pull(t, from, b.peer())
+	wantEqual(t, a, b)
+	if x, y := a.said(id), b.said(id); x != y {
+		t.Errorf("a stands at %.40q, b at %.40q", x, y)
+	}
+}
+
+// TestPeersOfKeys: a key pulls and pushes what it sees, learns nothing of the rest, and changes nothing of it.
+func TestPeersOfKeys(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	server := openMachine(t, "server", t.TempDir())
+	laptop := openMachine(t, "laptop", t.TempDir())
+	mine := server.create()
+	secret := server.create()
+	for id, project := range map[scrollback.ConversationID]string{mine: "mine", secret: "secret"} {
+		if _, err := server.Patch(ctx, id, 0, func(c *scrollback.Conversation) error {
+			c.Project = project
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		server.say(id, "about "+project)
+	}
+	may := exchange.Access{Sees: func(p string) bool { return p == "mine" || p == "new" }, NoPurges: true}
+	pull(t, server.side().Peer(may), laptop.peer())
+	all, err := laptop.Store.Move.ListAll(ctx)
+	if err != nil || len(all) != 1 || all[0].ID != mine {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	laptop.say(mine, "more")
+	fresh := laptop.create()
+	hidden := laptop.create()
+	for id, project := range map[scrollback.ConversationID]string{fresh: "new", hidden: "secret"} {
+		if _, err := laptop.Patch(ctx, id, 0, func(c *scrollback.Conversation) error {
+			c.Project = project
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		laptop.say(id, "for "+project)
+	}
+	got := pull(t, laptop.peer(), server.side().Peer(may))
+	if got.Messages != 4 || got.Denied == 0 {
+		t.Errorf("%+v", got)
+	}
+	all, err = server.Store.Move.ListAll(ctx)
+	if err != nil || len(all) != 3 || slices.ContainsFunc(all, func(c scrollback.Conversation) bool { return c.ID == hidden }) {
+		t.Errorf("%+v, %v", all, err)
+	}
+	reads := may
+	reads.ReadOnly = true
+	if _, err := server.side().Peer(reads).Put(ctx, merge.Set{}, exchange.Request{}); scrollback.CodeOf(err) !=
+		scrollback.Refused {
+		t.Error(err)
+	}
+}
