@@ -33,7 +33,7 @@ func (s Side) readOwn(ctx context.Context, c *heldConversation) error {
 		}
 	}
 	if p := h.Parent; p != nil && p.Seq > 0 {
-		id, err := s.messageAt(ctx, c, p.Branch, p.Seq)
+		id, err := s.messageAt(ctx, c, c.pathOfParent(p), p.Seq)
 		if err != nil {
 			return err
 		}
@@ -76,14 +76,28 @@ func (s Side) readOwn(ctx context.Context, c *heldConversation) error {
 	return nil
 }
 
+// pathOfParent returns a branch whose path leads over the message at which a fork left its parent: its own where it has
+// one that begins there, since the branch of the parent may have been purged.
+func (c *heldConversation) pathOfParent(p *scrollback.ParentRef) scrollback.BranchID {
+	for _, b := range c.branches {
+		if b.AtSeq == p.Seq && !c.hasBranch(b.Parent) {
+			return b.Parent
+		}
+	}
+	return p.Branch
+}
+
+func (c *heldConversation) hasBranch(id scrollback.BranchID) bool {
+	return slices.ContainsFunc(c.branches, func(b scrollback.Branch) bool { return b.ID == id })
+}
+
 func sameID(id scrollback.MessageID) scrollback.MessageID { return id }
 
 // readFirstBranch reads the branch with which a conversation began.
 func (s Side) readFirstBranch(ctx context.Context, c *heldConversation) error {
 	var first *scrollback.Branch
 	for i, b := range c.branches {
-		within := slices.ContainsFunc(c.branches, func(o scrollback.Branch) bool { return o.ID == b.Parent })
-		if !within && (first == nil || b.ID < first.ID) {
+		if !c.hasBranch(b.Parent) && (first == nil || b.ID < first.ID) {
 			first = &c.branches[i]
 		}
 	}

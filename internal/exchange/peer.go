@@ -28,9 +28,10 @@ type Peer struct {
 	may  Access
 	tree *merge.Tree
 	rest merge.Sum
-	last *heldConversation              // that was asked about last
-	put  *heldConversation              // that was written to last
-	told map[scrollback.ArtifactID]bool // that what was handed over mentions
+	last *heldConversation                      // that was asked about last
+	put  *heldConversation                      // that was written to last
+	gone map[scrollback.ConversationID]*arrival // see taking.spare
+	told map[scrollback.ArtifactID]bool         // that what was handed over mentions
 }
 
 // Peer makes a side ready for a meeting.
@@ -47,6 +48,7 @@ var errContent = errors.New("exchange: a message that says something else than i
 func (p *Peer) Head(ctx context.Context) (merge.Head, error) {
 	p.last = nil
 	p.put = nil
+	p.gone = nil
 	d, err := p.Digest(ctx)
 	if err != nil {
 		return merge.Head{}, err
@@ -378,6 +380,7 @@ func (p *Peer) pack(ctx context.Context, c *heldConversation, w merge.Wanted, el
 		}
 	}
 	out.Views = c.record.Views
+	out.Branches = c.record.Branches // which is there once, wanted or not
 	return out, size, nil
 }
 
@@ -424,14 +427,11 @@ func (p *Peer) Put(ctx context.Context, set merge.Set, q Request) (Result, error
 	}
 	t := p.newTaking(q, p.may)
 	t.last = p.put
+	if p.gone != nil {
+		t.spare = p.gone
+	}
+	p.gone = t.spare
 	p.last = nil
-	stones, err := p.allowStones(ctx, t, set.Stones)
-	if err != nil {
-		return t.out, err
-	}
-	if err := t.takeStones(ctx, merge.Set{Stones: stones}); err != nil {
-		return t.out, err
-	}
 	for _, c := range set.Conversations {
 		seen, err := p.isSeen(ctx, c.ID)
 		if err != nil {
@@ -456,6 +456,16 @@ func (p *Peer) Put(ctx context.Context, set merge.Set, q Request) (Result, error
 		}
 	}
 	p.put = t.last
+	stones, err := p.allowStones(ctx, t, set.Stones)
+	if err != nil {
+		return t.out, err
+	}
+	if len(stones) > 0 { // after everything else: a fork that has arrived keeps what it needs of what goes
+		p.put = nil
+		if err := t.takeStones(ctx, merge.Set{Stones: stones}); err != nil {
+			return t.out, err
+		}
+	}
 	if p.may.NoPurges {
 		t.out.Denied += len(set.Projects)
 		return t.out, nil

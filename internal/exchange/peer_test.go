@@ -33,12 +33,15 @@ func overWire(t *testing.T, set merge.Set) (out merge.Set) {
 func pull(t *testing.T, from, into *exchange.Peer) (sum exchange.Result) {
 	t.Helper()
 	ctx := context.Background()
+	var stones []merge.Stone
 	for range 50 {
 		wanted, err := merge.Missing(ctx, into, from)
 		if err != nil {
 			t.Fatal(err)
 		}
 		set, err := from.Records(ctx, wanted)
+		stones = append(stones, set.Stones...)
+		set.Stones = nil
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,6 +57,15 @@ func pull(t *testing.T, from, into *exchange.Peer) (sum exchange.Result) {
 		}
 		got, err := into.Put(ctx, overWire(t, set), exchange.Request{Purges: true})
 		if err != nil {
+			fmt.Printf("WANTED %+v\n", wanted)
+			for _, c := range set.Conversations {
+				c.Fields = nil
+				for i := range c.Messages {
+					c.Messages[i].Content = nil
+				}
+				text, _ := json.Marshal(c)
+				fmt.Println(string(text))
+			}
 			t.Fatal(err)
 		}
 		sum.Messages += got.Messages
@@ -61,7 +73,12 @@ func pull(t *testing.T, from, into *exchange.Peer) (sum exchange.Result) {
 		sum.Purged += got.Purged
 		sum.Denied += got.Denied
 		sum.Refused = append(sum.Refused, got.Refused...)
-		if len(wanted) == 0 || got.Conversations+got.Purged == 0 && len(set.Stones) == 0 {
+		if got.Conversations == 0 {
+			last, err := into.Put(ctx, merge.Set{Stones: stones}, exchange.Request{Purges: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.Purged += last.Purged
 			return sum
 		}
 	}

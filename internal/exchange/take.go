@@ -45,9 +45,6 @@ func Take(ctx context.Context, from, into Side, q Request) (Result, error) {
 	for _, s := range stones {
 		arrived.Stones = append(arrived.Stones, newStone(s))
 	}
-	if err := t.takeStones(ctx, arrived); err != nil {
-		return t.out, err
-	}
 	all, err := from.Store.Move.ListAll(ctx)
 	if err != nil {
 		return t.out, err
@@ -67,6 +64,10 @@ func Take(ctx context.Context, from, into Side, q Request) (Result, error) {
 			q.Progress(i+1, len(all))
 		}
 	}
+	// Last: a fork that has arrived keeps what it needs of what goes.
+	if err := t.takeStones(ctx, arrived); err != nil {
+		return t.out, err
+	}
 	projects, err := from.readProjects(ctx)
 	if err != nil {
 		return t.out, err
@@ -82,10 +83,13 @@ type taking struct {
 	now  int64
 	last *heldConversation // as it is here after what was written, if that is known
 	out  Result
+
+	// spare is what arrived of conversations that were purged here: a living fork that arrives may need some of it.
+	spare map[scrollback.ConversationID]*arrival
 }
 
 func (s Side) newTaking(q Request, may Access) *taking {
-	return &taking{into: s, may: may, q: q, now: s.Store.Now()}
+	return &taking{into: s, may: may, q: q, now: s.Store.Now(), spare: map[scrollback.ConversationID]*arrival{}}
 }
 
 // takeStones takes what was purged, and purges it here.
@@ -221,38 +225,42 @@ func (t *taking) writeArrival(ctx context.Context, a *arrival) error {
 	id := a.record.ID
 	h := &holding{conversations: map[scrollback.ConversationID]*heldConversation{},
 		stones: map[scrollback.ConversationID]merge.Stone{}}
-	if err := t.into.holdStone(ctx, h, id); err != nil {
-		return err
+	if t.last != nil {
+		h.conversations[t.last.head.ID] = t.last
 	}
-	ours := t.last
-	if ours == nil || ours.head.ID != id {
-		var err error
-		if ours, err = t.into.readConversation(ctx, id); err != nil {
+	arrived := map[scrollback.ConversationID]*arrival{id: a}
+	var set merge.Set
+	for _, of := range t.spare { // what a living fork needs of them is taken with it
+		if of.record.ID != id {
+			arrived[of.record.ID] = of
+			set.Conversations = append(set.Conversations, of.record)
+		}
+	}
+	set.Conversations = append(set.Conversations, a.record)
+	for i := range set.Conversations {
+		if err := t.holdWithAncestors(ctx, h, &set.Conversations[i]); err != nil {
 			return err
 		}
 	}
-	if ours != nil {
-		h.conversations[id] = ours
-	}
-	if err := t.holdAncestors(ctx, h, &a.record); err != nil {
+	if err := t.leaveTaken(ctx, h, &set.Conversations[len(set.Conversations)-1]); err != nil {
 		return err
 	}
-	if err := t.leaveTaken(ctx, h, &a.record); err != nil {
-		return err
+	if _, gone := h.stones[id]; gone {
+		t.spare[id] = a
 	}
-	decided := merge.Merge(h, merge.Set{Conversations: []merge.Conversation{a.record}}, t.now)
+	decided := merge.Merge(h, set, t.now)
 	t.out.Refused = append(t.out.Refused, decided.Refused...)
 	if len(decided.Waiting) > 0 && !slices.Contains(t.out.Waiting, id) {
 		t.out.Waiting = append(t.out.Waiting, id)
 	}
 	for i := range decided.Change.Conversations {
-		w := &writing{taking: t, c: &decided.Change.Conversations[i], theirs: a, ours: ours, holding: h}
-		if w.c.ID != id {
-			continue
-		}
+		c := &decided.Change.Conversations[i]
+		_, gone := h.stones[c.ID]
+		w := &writing{taking: t, c: c, theirs: arrived[c.ID], ours: h.conversations[c.ID], holding: h}
+		w.shown = w.seen() || w.theirs.seen() && !gone
 		t.out.Conversations++
-		t.out.Messages += int64(len(w.c.Messages))
-		if ours == nil {
+		t.out.Messages += int64(len(c.Messages))
+		if w.ours == nil {
 			t.out.New++
 		}
 		if t.q.Look {
@@ -262,13 +270,24 @@ func (t *taking) writeArrival(ctx context.Context, a *arrival) error {
 		if err := w.write(ctx); err != nil {
 			return err
 		}
+		if i < len(decided.Change.Conversations)-1 { // the next one may go on from this one
+			was, err := t.into.readConversation(ctx, c.ID)
+			if err != nil {
+				return err
+			}
+			h.conversations[c.ID] = was
+			continue
+		}
 		w.remember()
 	}
 	return nil
 }
 
-// holdAncestors reads the conversations that an arrived one goes on from.
-func (t *taking) holdAncestors(ctx context.Context, h *holding, c *merge.Conversation) error {
+// holdWithAncestors reads a conversation and those that it goes on from, as far as they are here.
+func (t *taking) holdWithAncestors(ctx context.Context, h *holding, c *merge.Conversation) error {
+	if err := t.holdOne(ctx, h, c.ID); err != nil {
+		return err
+	}
 	var next scrollback.ConversationID
 	switch own := h.conversations[c.ID]; {
 	case c.Parent != nil:
@@ -277,14 +296,16 @@ func (t *taking) holdAncestors(ctx context.Context, h *holding, c *merge.Convers
 		next = own.head.Ancestors[0]
 	}
 	for next != "" && h.conversations[next] == nil {
-		above, err := t.into.readConversation(ctx, next)
-		if err != nil || above == nil {
+		if err := t.holdOne(ctx, h, next); err != nil {
 			return err
 		}
-		h.conversations[next] = above
+		above := h.conversations[next]
 		next = ""
+		if above == nil {
+			return nil
+		}
 		for _, b := range above.branches {
-			if b.Parent == "" || slices.ContainsFunc(above.branches, func(o scrollback.Branch) bool { return o.ID == b.Parent }) {
+			if b.Parent == "" || above.hasBranch(b.Parent) {
 				continue
 			}
 			parent, err := t.into.Store.Move.FindBranch(ctx, b.Parent)
@@ -295,6 +316,24 @@ func (t *taking) holdAncestors(ctx context.Context, h *holding, c *merge.Convers
 		}
 	}
 	return nil
+}
+
+// holdOne reads a conversation and its stone.
+func (t *taking) holdOne(ctx context.Context, h *holding, id scrollback.ConversationID) error {
+	if h.conversations[id] != nil {
+		return nil
+	}
+	c, err := t.into.readConversation(ctx, id)
+	if err != nil {
+		return err
+	}
+	if c != nil {
+		h.conversations[id] = c
+		if c.seen {
+			return nil
+		}
+	}
+	return t.into.holdStone(ctx, h, id)
 }
 
 // leaveTaken leaves messages out whose ids name something else here, and names them.

@@ -25,6 +25,7 @@ type writing struct {
 	c        *merge.Conversation
 	theirs   *arrival
 	ours     *heldConversation
+	shown    bool // people see it here when it is written
 	holding  *holding
 	branches map[scrollback.BranchID]scrollback.Branch // as they are here, and as they become
 	places   map[scrollback.MessageID]place            // here, of what is new too
@@ -70,7 +71,7 @@ func (w *writing) describe(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if w.full.Ancestors, err = w.lineage(ctx); err != nil || !w.theirs.seen() {
+	if w.full.Ancestors, err = w.lineage(ctx); err != nil || !w.shown {
 		return err
 	}
 	for from, to := range map[*json.RawMessage]any{&w.c.Environment: &w.full.Environment,
@@ -373,7 +374,7 @@ func (w *writing) remember() {
 
 // writeEnd writes where the conversation stands, and its fields. What only others inherit from stays hidden.
 func (w *writing) writeEnd(ctx context.Context) error {
-	if !w.theirs.seen() && !w.seen() {
+	if !w.shown {
 		return nil
 	}
 	w.current = w.chooseCurrent()
