@@ -2,6 +2,7 @@ package exchange_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/exchange"
+	"github.com/scrollback-ai/scrollback/internal/merge"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/local"
 )
@@ -104,6 +106,22 @@ func wantEqual(t *testing.T, machines ...*machine) {
 				break
 			}
 		}
+		for _, pair := range [][2]*machine{{machines[0], m}, {m, machines[0]}} {
+			to, from := pair[0].peer(), pair[1].peer()
+			wanted, err := merge.Missing(t.Context(), to, from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := from.Records(t.Context(), wanted)
+			text, _ := json.MarshalIndent(set, "", " ")
+			t.Errorf("%s lacks %+v of %s: %s, %v", pair[0].name, wanted, pair[1].name, text, err)
+		}
+		for _, pair := range [][2]*machine{{machines[0], m}, {m, machines[0]}} {
+			t.Errorf("%+v", pull(t, pair[0].peer(), pair[1].peer()))
+			t.Errorf("%+v", pair[1].takeFrom(pair[0]))
+		}
+		machines[0].dump()
+		m.dump()
 		t.FailNow()
 	}
 }

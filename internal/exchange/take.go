@@ -97,7 +97,7 @@ func (t *taking) takeStones(ctx context.Context, arrived merge.Set) error {
 	if len(arrived.Stones) == 0 {
 		return nil
 	}
-	h, err := t.hold(ctx, arrived)
+	h, err := t.holdStones(ctx, arrived)
 	if err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func (t *taking) takeStones(ctx context.Context, arrived merge.Set) error {
 	return nil
 }
 
-// hold reads what a merge of stones asks for.
-func (t *taking) hold(ctx context.Context, arrived merge.Set) (*holding, error) {
+// holdStones reads what a merge of stones asks for.
+func (t *taking) holdStones(ctx context.Context, arrived merge.Set) (*holding, error) {
 	h := &holding{conversations: map[scrollback.ConversationID]*heldConversation{},
 		stones: map[scrollback.ConversationID]merge.Stone{}}
 	for _, s := range arrived.Stones {
@@ -238,12 +238,9 @@ func (t *taking) writeArrival(ctx context.Context, a *arrival) error {
 	}
 	set.Conversations = append(set.Conversations, a.record)
 	for i := range set.Conversations {
-		if err := t.holdWithAncestors(ctx, h, &set.Conversations[i]); err != nil {
+		if err := t.hold(ctx, h, &set.Conversations[i]); err != nil {
 			return err
 		}
-	}
-	if err := t.leaveTaken(ctx, h, &set.Conversations[len(set.Conversations)-1]); err != nil {
-		return err
 	}
 	if _, gone := h.stones[id]; gone {
 		t.spare[id] = a
@@ -258,6 +255,9 @@ func (t *taking) writeArrival(ctx context.Context, a *arrival) error {
 		_, gone := h.stones[c.ID]
 		w := &writing{taking: t, c: c, theirs: arrived[c.ID], ours: h.conversations[c.ID], holding: h}
 		w.shown = w.seen() || w.theirs.seen() && !gone
+		if w.ours == nil && len(c.Branches)+len(c.Messages) == 0 {
+			continue // what it goes on from has not arrived
+		}
 		t.out.Conversations++
 		t.out.Messages += int64(len(c.Messages))
 		if w.ours == nil {
@@ -283,37 +283,48 @@ func (t *taking) writeArrival(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-// holdWithAncestors reads a conversation and those that it goes on from, as far as they are here.
-func (t *taking) holdWithAncestors(ctx context.Context, h *holding, c *merge.Conversation) error {
+// hold reads a conversation and those that what arrived of it goes on from, as far as they are here. Messages whose ids
+// name something else here are left out and named.
+func (t *taking) hold(ctx context.Context, h *holding, c *merge.Conversation) error {
 	if err := t.holdOne(ctx, h, c.ID); err != nil {
 		return err
 	}
-	var next scrollback.ConversationID
-	switch own := h.conversations[c.ID]; {
-	case c.Parent != nil:
-		next = c.Parent.Conversation
-	case own != nil && len(own.head.Ancestors) > 0:
-		next = own.head.Ancestors[0]
+	var unknown []scrollback.MessageID
+	ask := func(id scrollback.MessageID) {
+		if _, _, known := h.Message(id); !known && id != "" {
+			unknown = append(unknown, id)
+		}
 	}
-	for next != "" && h.conversations[next] == nil {
-		if err := t.holdOne(ctx, h, next); err != nil {
+	fresh := map[scrollback.MessageID]bool{}
+	for _, m := range c.Messages {
+		fresh[m.ID] = true
+		ask(m.ID)
+		ask(m.Prev)
+	}
+	for _, b := range c.Branches {
+		ask(b.Leaves)
+	}
+	if c.Parent != nil {
+		ask(c.Parent.Message)
+	}
+	owners, err := t.into.Store.Move.FindOwners(ctx, unknown)
+	if err != nil {
+		return err
+	}
+	taken := map[scrollback.MessageID]bool{}
+	for id, of := range owners {
+		if of != c.ID && fresh[id] {
+			taken[id] = true
+			t.out.Refused = append(t.out.Refused, merge.Refused{Conversation: c.ID, Record: "message " + string(id)})
+			continue
+		}
+		if err := t.holdOne(ctx, h, of); err != nil {
 			return err
 		}
-		above := h.conversations[next]
-		next = ""
-		if above == nil {
-			return nil
-		}
-		for _, b := range above.branches {
-			if b.Parent == "" || above.hasBranch(b.Parent) {
-				continue
-			}
-			parent, err := t.into.Store.Move.FindBranch(ctx, b.Parent)
-			if err != nil {
-				return err
-			}
-			next = parent.Conversation
-		}
+	}
+	if len(taken) > 0 {
+		is := func(m merge.Message) bool { return taken[m.ID] }
+		c.Messages = slices.DeleteFunc(slices.Clone(c.Messages), is)
 	}
 	return nil
 }
@@ -334,32 +345,6 @@ func (t *taking) holdOne(ctx context.Context, h *holding, id scrollback.Conversa
 		}
 	}
 	return t.into.holdStone(ctx, h, id)
-}
-
-// leaveTaken leaves messages out whose ids name something else here, and names them.
-func (t *taking) leaveTaken(ctx context.Context, h *holding, c *merge.Conversation) error {
-	var fresh []scrollback.MessageID
-	for _, m := range c.Messages {
-		if _, _, known := h.Message(m.ID); !known {
-			fresh = append(fresh, m.ID)
-		}
-	}
-	for some := range slices.Chunk(fresh, writeMessages) {
-		for len(some) > 0 {
-			taken, err := t.into.Store.Move.FindTakenID(ctx, some)
-			if err != nil {
-				return err
-			}
-			if taken == "" {
-				break
-			}
-			t.out.Refused = append(t.out.Refused, merge.Refused{Conversation: c.ID, Record: "message " + string(taken)})
-			is := func(m merge.Message) bool { return m.ID == taken }
-			c.Messages = slices.DeleteFunc(slices.Clone(c.Messages), is)
-			some = slices.DeleteFunc(some, func(id scrollback.MessageID) bool { return id == taken })
-		}
-	}
-	return nil
 }
 
 // tally returns the sums of a conversation.

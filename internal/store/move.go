@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 
@@ -163,12 +164,12 @@ func (a *Comparison) CompareMessage(ctx context.Context, m scrollback.Message) e
 }
 
 func (a *Comparison) checkUnused(ctx context.Context) error {
-	id, err := a.s.d.Log.FindTakenID(ctx, a.fresh)
+	taken, err := a.s.d.Log.FindOwners(ctx, a.fresh)
 	a.fresh = a.fresh[:0]
-	if err == nil && id != "" {
-		err = takenError("message", id)
+	if err != nil || len(taken) == 0 {
+		return err
 	}
-	return err
+	return takenError("message", slices.Min(slices.Collect(maps.Keys(taken))))
 }
 
 func (a *Comparison) compareMessages(ctx context.Context) error {
@@ -247,9 +248,10 @@ func (p Move) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollbac
 	return p.s.d.Log.FindBranch(ctx, id)
 }
 
-// FindTakenID returns one of some ids of messages that names one here; empty if none does.
-func (p Move) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
-	return p.s.d.Log.FindTakenID(ctx, ids)
+// FindOwners returns which conversations the messages of some ids belong to. Ids that no message has are left out.
+func (p Move) FindOwners(ctx context.Context, ids []scrollback.MessageID) (
+	map[scrollback.MessageID]scrollback.ConversationID, error) {
+	return p.s.d.Log.FindOwners(ctx, ids)
 }
 
 // ListBranches returns the branches of a conversation, including empty ones, by id.

@@ -65,8 +65,8 @@ type Log interface {
 	// AdoptHistory brings rows that were made elsewhere; see [Adoption].
 	AdoptHistory(ctx context.Context, a Adoption) error
 
-	// FindTakenID returns the first of some ids that a message already has, or empty.
-	FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error)
+	// FindOwners returns which conversations the messages of some ids belong to. Ids that no message has are left out.
+	FindOwners(ctx context.Context, ids []scrollback.MessageID) (map[scrollback.MessageID]scrollback.ConversationID, error)
 
 	// PutArtifact records an artifact whose bytes are already stored; one that is
 	// known stays as it is. With a conversation it also notes the mention, which

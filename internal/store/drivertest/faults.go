@@ -502,9 +502,12 @@ func (f faultyViews) ListStoredReceipts(ctx context.Context, id scrollback.Conve
 	})
 }
 
-// FindTakenID implements [driver.Log].
-func (f faultyLog) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
-	return callFaulty(f.of, "FindTakenID", func() (scrollback.MessageID, error) { return f.d.FindTakenID(ctx, ids) })
+// FindOwners implements [driver.Log].
+func (f faultyLog) FindOwners(ctx context.Context, ids []scrollback.MessageID) (
+	map[scrollback.MessageID]scrollback.ConversationID, error) {
+	return callFaulty(f.of, "FindOwners", func() (map[scrollback.MessageID]scrollback.ConversationID, error) {
+		return f.d.FindOwners(ctx, ids)
+	})
 }
 
 // AddKey implements [driver.Access].

@@ -273,10 +273,10 @@ func testAdoptShared(w *harness) {
 	if ms := w.readMessages(b.ID, 1, 9); len(ms) != 3 || ms[1].ConversationID != f.ID {
 		w.t.Fatalf("the heir's path is %+v", ms)
 	}
-	taken, err := w.Log.FindTakenID(w.ctx, []scrollback.MessageID{"unknown", f.first.Entries[3].ID, heir.Entries[0].ID})
+	owners, err := w.Log.FindOwners(w.ctx, []scrollback.MessageID{"unknown", f.first.Entries[3].ID, heir.Entries[0].ID})
 	w.wantOK(err)
-	if taken != f.first.Entries[3].ID {
-		w.t.Fatalf("taken is %q", taken)
+	if len(owners) != 2 || owners[f.first.Entries[3].ID] != f.ID || owners[heir.Entries[0].ID] != c.ID {
+		w.t.Fatalf("the owners are %v", owners)
 	}
 	CheckInvariants(w.t, w.Driver)
 	w.wantOK(adoptHistory(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.second},

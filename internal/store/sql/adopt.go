@@ -352,15 +352,21 @@ func (db views) ListStoredReceipts(ctx context.Context, id scrollback.Conversati
 	return out, db.wrapError("sqlstore.ListStoredReceipts", err)
 }
 
-// FindTakenID implements [driver.Log].
-func (db log) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+// FindOwners implements [driver.Log].
+func (db log) FindOwners(ctx context.Context, ids []scrollback.MessageID) (
+	map[scrollback.MessageID]scrollback.ConversationID, error) {
+	out := map[scrollback.MessageID]scrollback.ConversationID{}
 	for _, id := range ids {
-		var taken bool
-		err := QueryRow(ctx, db.Readers, scanInto(&taken),
-			`SELECT EXISTS (SELECT 1 FROM messages WHERE id = $1)`, id)
-		if err != nil || taken {
-			return id, db.wrapError("sqlstore.FindTakenID", err)
+		var of scrollback.ConversationID
+		err := QueryRow(ctx, db.Readers, scanInto(&of),
+			`SELECT b.conversation_id FROM messages m JOIN branches b ON b.id = m.branch WHERE m.id = $1`, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
 		}
+		if err != nil {
+			return nil, db.wrapError("sqlstore.FindOwners", err)
+		}
+		out[id] = of
 	}
-	return "", nil
+	return out, nil
 }

@@ -114,19 +114,21 @@ func (db log) ReadReadings(ctx context.Context, id scrollback.ConversationID) ([
 	return out, nil
 }
 
-// FindTakenID implements [driver.Log].
-func (db log) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
-	end, err := db.beginRead(ctx, "oracle.FindTakenID")
+// FindOwners implements [driver.Log].
+func (db log) FindOwners(ctx context.Context, ids []scrollback.MessageID) (
+	map[scrollback.MessageID]scrollback.ConversationID, error) {
+	end, err := db.beginRead(ctx, "oracle.FindOwners")
 	defer end()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	out := map[scrollback.MessageID]scrollback.ConversationID{}
 	for _, id := range ids {
-		if slices.ContainsFunc(db.rows, func(r *messageRow) bool { return r.ID == id }) {
-			return id, nil
+		if i := slices.IndexFunc(db.rows, func(r *messageRow) bool { return r.ID == id }); i >= 0 {
+			out[id] = db.rows[i].ConversationID
 		}
 	}
-	return "", nil
+	return out, nil
 }
 
 // adoptionBatch is one batch of a history being brought in.

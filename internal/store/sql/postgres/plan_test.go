@@ -381,7 +381,7 @@ func runOperations(t *testing.T, d *driver.Driver) {
 		"tend":    func() error { _, err := d.Index.Maintain(ctx); return err },
 		"spent":   func() error { _, err := d.Access.SumSpending(ctx, driver.SpendingQuery{Key: "key7"}); return err },
 		"origins": func() error { _, err := d.Log.ListOrigins(ctx, driver.OriginQuery{Folder: "/f/7"}); return err },
-		"taken":   func() error { _, err := d.Log.FindTakenID(ctx, []scrollback.MessageID{"m7-1"}); return err },
+		"taken":   func() error { _, err := d.Log.FindOwners(ctx, []scrollback.MessageID{"m7-1"}); return err },
 		"folds":   func() error { _, err := d.Views.ListStoredReceipts(ctx, "long", 0, 9); return err },
 		"claim": func() error {
 			_, err := d.Turns.ClaimWork(ctx, driver.Claim{Conversation: "long", Work: "w", Owner: "o", Now: 1, Until: 9})
@@ -542,7 +542,7 @@ func TestPlansOfOneConversation(t *testing.T) {
 			},
 			"last":  func() error { _, err := d.Turns.GetLast(ctx, "long"); return err },
 			"meta":  func() error { _, err := d.Turns.ReadMeta(ctx, []scrollback.TurnID{"t77"}); return err },
-			"taken": func() error { _, err := d.Log.FindTakenID(ctx, []scrollback.MessageID{"m77"}); return err },
+			"taken": func() error { _, err := d.Log.FindOwners(ctx, []scrollback.MessageID{"m77"}); return err },
 		} {
 			if err := do(); err != nil {
 				t.Errorf("%s: %v", what, err)
