@@ -48,6 +48,9 @@ func TestTakeCutOff(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	if err := from.Close(ctx); err != nil { // what it does behind the turns is done
+		t.Fatal(err)
+	}
 	want, err := sideOf(from).Digest(ctx)
 	if err != nil {
 		t.Fatal(err)

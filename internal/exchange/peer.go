@@ -27,7 +27,6 @@ type Peer struct {
 	Side
 	may  Access
 	tree *merge.Tree
-	rest merge.Sum
 	last *heldConversation                      // that was asked about last
 	put  *heldConversation                      // that was written to last
 	gone map[scrollback.ConversationID]*arrival // see taking.spare

@@ -57,15 +57,6 @@ func pull(t *testing.T, from, into *exchange.Peer) (sum exchange.Result) {
 		}
 		got, err := into.Put(ctx, overWire(t, set), exchange.Request{Purges: true})
 		if err != nil {
-			fmt.Printf("WANTED %+v\n", wanted)
-			for _, c := range set.Conversations {
-				c.Fields = nil
-				for i := range c.Messages {
-					c.Messages[i].Content = nil
-				}
-				text, _ := json.Marshal(c)
-				fmt.Println(string(text))
-			}
 			t.Fatal(err)
 		}
 		sum.Messages += got.Messages
@@ -229,7 +220,8 @@ func TestPeersOfKeys(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	all, err = server.Store.Move.ListAll(ctx)
-	if err != nil || len(all) != 3 || slices.ContainsFunc(all, func(c scrollback.Conversation) bool { return c.ID == hidden }) {
+	isHidden := func(c scrollback.Conversation) bool { return c.ID == hidden }
+	if err != nil || len(all) != 3 || slices.ContainsFunc(all, isHidden) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	reads := may

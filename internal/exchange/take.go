@@ -299,14 +299,12 @@ func (t *taking) hold(ctx context.Context, h *holding, c *merge.Conversation) er
 	for _, m := range c.Messages {
 		fresh[m.ID] = true
 		ask(m.ID)
-		ask(m.Prev)
 	}
-	for _, b := range c.Branches {
-		ask(b.Leaves)
-	}
-	if c.Parent != nil {
-		ask(c.Parent.Message)
-	}
+	named := *c
+	named.NameByKeys(func(id scrollback.MessageID) scrollback.MessageID { // every message that its records name
+		ask(id)
+		return id
+	})
 	owners, err := t.into.Store.Move.FindOwners(ctx, unknown)
 	if err != nil {
 		return err

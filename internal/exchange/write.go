@@ -319,8 +319,8 @@ func (w *writing) writeReceipts(ctx context.Context) error {
 	for _, v := range w.theirs.record.Views {
 		at := w.places[v.Head]
 		b := w.branches[at.branch]
-		// Nobody has gone on here, and nothing was folded.
-		if b.Conversation == w.c.ID && b.HeadSeq == at.seq && b.Elsewhere && b.View.Boundary == 0 && w.hasSegments(v.View) {
+		isUntouched := b.Conversation == w.c.ID && b.HeadSeq == at.seq && b.Elsewhere && b.View.Boundary == 0
+		if isUntouched && w.hasSegments(v.View) {
 			views = append(views, store.ViewRepair{Branch: b.ID, View: v.View})
 		}
 	}

@@ -149,8 +149,8 @@ type Segment struct {
 }
 
 // Receipt is what travels of a receipt. First and Last are the messages that bound what it folded; without them
-// Branch says which one it is of. Of Receipt, the seqs, Archive, Undone, Redo and Cost are left empty. Before and Folded
-// are what undoing it shows again; they are no part of a digest.
+// Branch says which one it is of. Of Receipt, the seqs, Archive, Undone, Redo and Cost are left empty. Before and
+// Folded are what undoing it shows again; they are no part of a digest.
 type Receipt struct {
 	Branch  scrollback.BranchID  `json:"branch,omitempty"`
 	First   scrollback.MessageID `json:"first,omitempty"`
