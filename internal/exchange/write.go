@@ -346,7 +346,8 @@ func (w *writing) hasSegments(v scrollback.View) bool {
 	return !slices.ContainsFunc(v.Segments, func(i scrollback.ViewItem) bool { return !here[i.ID] })
 }
 
-// remember keeps what a conversation has become here, for what arrives of it next: only where nothing but messages came.
+// remember keeps what a conversation has become here, for what arrives of it next: only where nothing but messages
+// came.
 func (w *writing) remember() {
 	rest := *w.c
 	rest.Messages = nil
