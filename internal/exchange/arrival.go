@@ -101,5 +101,5 @@ func fieldOf[T any](fields map[string]merge.Field, name string) (value T) {
 	return value
 }
 
-// projectOf returns the project that a conversation is in, as its fields say.
-func projectOf(c *merge.Conversation) string { return fieldOf[string](c.Fields, stamp.FieldProject) }
+// ProjectOf returns the project that a conversation is in, as its fields say.
+func ProjectOf(c *merge.Conversation) string { return fieldOf[string](c.Fields, stamp.FieldProject) }

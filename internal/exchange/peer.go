@@ -436,7 +436,7 @@ func (p *Peer) Put(ctx context.Context, set merge.Set, q Request) (Result, error
 		if err != nil {
 			return t.out, err
 		}
-		if !seen || c.CreatedAt != 0 && !p.may.sees(projectOf(&c)) {
+		if !seen || c.CreatedAt != 0 && !p.may.sees(ProjectOf(&c)) {
 			t.out.Denied++
 			continue
 		}

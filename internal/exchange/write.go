@@ -63,7 +63,7 @@ func (w *writing) seen() bool { return w.ours != nil && w.ours.seen }
 
 // describe fills in the conversation as it is to be here.
 func (w *writing) describe(ctx context.Context) error {
-	w.full = scrollback.Conversation{ID: w.c.ID, Project: projectOf(&w.theirs.record),
+	w.full = scrollback.Conversation{ID: w.c.ID, Project: ProjectOf(&w.theirs.record),
 		CreatedAt: w.theirs.record.CreatedAt, UpdatedAt: w.theirs.updatedAt(), Version: 1}
 	if w.seen() {
 		w.full = w.ours.head
