@@ -80,9 +80,13 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 	return terminal.ShownError{Err: scrollback.Errorf(scrollback.Internal, "scrollback", i18n.ProblemsFound)}
 }
 
-// printDigest prints what everything comes to that other stores can have too: equal digests, equal histories.
+// printDigest prints what everything comes to that other stores can have too: equal digests, equal histories. A store
+// that can be written to remembers what it has worked out.
 func (g *globals) printDigest() error {
-	return g.withMode(local.ReadOnly, func(a *app) error {
+	if err := g.withMode(local.ReadOnly, func(*app) error { return nil }); err != nil {
+		return err // there is nothing, or what is there cannot be read
+	}
+	return g.withMode(local.Existing, func(a *app) error {
 		d, err := exchange.Side{Store: a.Store, Archive: a.Archive}.Digest(g.ctx)
 		if err != nil {
 			return err

@@ -1,9 +1,7 @@
 package exchange
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/merge"
@@ -22,47 +20,19 @@ type ConversationDigest struct {
 	Digest merge.Hash                `json:"digest"`
 }
 
-// Digest reads everything that a side holds.
+// Digest returns what everything comes to that a side holds. Only what has changed since it was asked before is read;
+// see [Side.Summaries].
 func (s Side) Digest(ctx context.Context) (Digest, error) {
-	tallies := map[scrollback.ConversationID]merge.Tally{}
-	add := func(id scrollback.ConversationID) (*heldConversation, error) {
-		if _, done := tallies[id]; done {
-			return nil, nil
-		}
-		c, err := s.readConversation(ctx, id)
-		if err == nil && c != nil {
-			tallies[id] = c.tally()
-		}
-		return c, err
-	}
-	all, err := s.Store.Move.ListAll(ctx)
+	all, err := s.Summaries(ctx)
 	if err != nil {
 		return Digest{}, err
 	}
-	for _, c := range all {
-		if _, err := add(c.ID); err != nil {
-			return Digest{}, err
-		}
-	}
-	stones, err := s.Store.Move.ListStones(ctx)
-	if err != nil {
-		return Digest{}, err
-	}
-	for _, one := range stones {
-		if _, err := add(one.ID); err != nil {
-			return Digest{}, err
-		}
-		h := newStone(one).Element()
-		tallies[one.ID] = tallies[one.ID].Replace(nil, &h)
-	}
-	head := merge.Head{Count: len(tallies)}
-	out := Digest{Conversations: []ConversationDigest{}}
-	for id, t := range tallies {
-		of := merge.Summary{ID: id, Digest: t.Digest(id)}
+	head := merge.Head{Count: len(all)}
+	out := Digest{Conversations: make([]ConversationDigest, 0, len(all))}
+	for _, of := range all {
 		head.Conversations = head.Conversations.Add(of.Element())
-		out.Conversations = append(out.Conversations, ConversationDigest{ID: id, Digest: of.Digest})
+		out.Conversations = append(out.Conversations, ConversationDigest{ID: of.ID, Digest: of.Digest})
 	}
-	slices.SortFunc(out.Conversations, func(a, b ConversationDigest) int { return cmp.Compare(a.ID, b.ID) })
 	projects, err := s.readProjects(ctx)
 	for i := range projects {
 		for _, h := range projects[i].Elements() {

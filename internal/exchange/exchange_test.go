@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,9 +171,10 @@ func TestMachines(t *testing.T) {
 			if seed%2 == 1 { // as records, as they go over a wire
 				meet = func(m, o *machine) exchange.Result { return pull(t, o.peer(), m.peer()) }
 			}
-			w := &walk{t: t, rng: rng, all: all, meet: meet}
+			w := &walk{t: t, rng: rng, all: all, meet: meet, known: map[*machine]knownOf{}}
 			for range testlength.Choose(40, 120, 300) {
 				w.step()
+				w.wantSummaries()
 			}
 			for range all { // whoever carries what is left
 				for _, m := range all {
@@ -198,6 +200,50 @@ func TestMachines(t *testing.T) {
 	}
 }
 
+// wantSummaries wants what each machine knows of its conversations to be what they come to, and a mark that moved if
+// that has changed.
+func (w *walk) wantSummaries() {
+	w.t.Helper()
+	ctx := w.t.Context()
+	for _, m := range w.all {
+		before := w.known[m]
+		mark, err := m.side().Mark(ctx)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		changed, err := m.side().Changed(ctx, before.mark)
+		if err != nil || before.all != nil && changed.Everything {
+			w.t.Fatalf("%s: %+v, %v", m.name, changed, err)
+		}
+		want, err := m.side().WorkOutSummaries(ctx)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if !slices.Equal(want, before.all) && mark == before.mark {
+			w.t.Fatalf("%s has changed, and its mark has not", m.name)
+		}
+		for _, s := range want {
+			if before.all != nil && !slices.Contains(before.all, s) && !slices.Contains(changed.Conversations, s.ID) {
+				w.t.Fatalf("%s: %s has changed, and is not among %v", m.name, s.ID, changed.Conversations)
+			}
+		}
+		// Some digests wait for the next time, over more than one step.
+		if w.rng.IntN(3) > 0 {
+			m.wantSummaries()
+			if again, err := m.side().Mark(ctx); err != nil || again != mark {
+				w.t.Fatalf("%s: asking for digests moved the mark: %q, %q, %v", m.name, mark, again, err)
+			}
+		}
+		w.known[m] = knownOf{mark, want}
+	}
+}
+
+// knownOf is what was known of a machine.
+type knownOf struct {
+	mark string
+	all  []merge.Summary
+}
+
 // walk is what people do.
 type walk struct {
 	t     *testing.T
@@ -205,6 +251,7 @@ type walk struct {
 	all   []*machine
 	meet  func(m, o *machine) exchange.Result
 	talks []scrollback.ConversationID
+	known map[*machine]knownOf
 	n     int
 }
 

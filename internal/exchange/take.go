@@ -37,6 +37,10 @@ type Request struct {
 // goes on when it is repeated.
 func Take(ctx context.Context, from, into Side, q Request) (Result, error) {
 	t := into.newTaking(q, Access{})
+	m, err := beginMeeting(ctx, from, into)
+	if err != nil {
+		return t.out, err
+	}
 	stones, err := from.Store.Move.ListStones(ctx)
 	if err != nil {
 		return t.out, err
@@ -45,14 +49,14 @@ func Take(ctx context.Context, from, into Side, q Request) (Result, error) {
 	for _, s := range stones {
 		arrived.Stones = append(arrived.Stones, newStone(s))
 	}
-	all, err := from.Store.Move.ListAll(ctx)
+	all, err := m.listTheirs(ctx, from)
 	if err != nil {
 		return t.out, err
 	}
 	done := map[scrollback.ConversationID]bool{}
 	for i, c := range all {
 		for _, id := range append(reversed(c.Ancestors), c.ID) {
-			if done[id] {
+			if done[id] || m.isEqual(c.ID) && m.isEqual(id) { // a fork may need what it inherits from, equal or not
 				continue
 			}
 			done[id] = true
@@ -72,7 +76,10 @@ func Take(ctx context.Context, from, into Side, q Request) (Result, error) {
 	if err != nil {
 		return t.out, err
 	}
-	return t.out, t.takeProjects(ctx, projects)
+	if err := t.takeProjects(ctx, projects); err != nil {
+		return t.out, err
+	}
+	return t.out, m.end(ctx, into, q, &t.out)
 }
 
 // taking is another store's history on its way into a store.

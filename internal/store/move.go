@@ -327,3 +327,31 @@ func (p Move) WalkReceipts(ctx context.Context,
 		return page, len(page) == scrollback.ListMax, err
 	})
 }
+
+// ReadMark returns a mark of what is stored: while it stays the same, nothing that stores exchange was written. It is
+// one small read. A copy of the store has the same marks until one of both goes on, and then others.
+func (p Move) ReadMark(ctx context.Context) (string, error) { return p.s.d.Log.ReadMark(ctx) }
+
+// ReadChanged returns what was written since a mark.
+func (p Move) ReadChanged(ctx context.Context, mark string) (Changed, error) {
+	return p.s.d.Log.ReadChanged(ctx, mark)
+}
+
+// ReadDigests returns the ids of conversations that were not purged and of stones, with the digests that are still
+// those that StoreDigests stored.
+func (p Move) ReadDigests(ctx context.Context) (Digests, error) { return p.s.d.Log.ReadDigests(ctx) }
+
+// StoreDigests stores digests that were worked out since ReadDigests returned their At; all says that these are all
+// that it had not. A store that may only be read refuses it.
+func (p Move) StoreDigests(ctx context.Context, d Digests, all bool) error {
+	return p.s.d.Log.StoreDigests(ctx, d, all)
+}
+
+// ListMet returns marks of other stores: what each held then was taken.
+func (p Move) ListMet(ctx context.Context) ([]string, error) { return p.s.d.Log.ListMet(ctx) }
+
+// PutMet notes that everything was taken that another store held when it had a mark; instead is one that it had before,
+// or empty.
+func (p Move) PutMet(ctx context.Context, mark, instead string) error {
+	return p.s.d.Log.PutMet(ctx, mark, instead, p.s.Now())
+}

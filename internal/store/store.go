@@ -238,6 +238,12 @@ type (
 
 	// Reading says that messages of a branch were written to another one. It is [driver.Reading].
 	Reading = driver.Reading
+	// Changed is [driver.Changed].
+	Changed = driver.Changed
+	// Digests are [driver.Digests].
+	Digests = driver.Digests
+	// StoredDigest is [driver.StoredDigest].
+	StoredDigest = driver.StoredDigest
 
 	// OriginQuery pages through origins.
 	OriginQuery = driver.OriginQuery

@@ -20,12 +20,16 @@ const (
 	KindUndone                          // the compaction was taken back
 	KindTrashed                         // it was put in the trash, or taken out
 	KindPurged                          // for good
+	KindSilent                          // something that other stores may get; nobody is told of it
 )
 
 // Change is what one transaction did to one conversation. Drivers write it in that
 // transaction, once for each new version of a conversation that people can see, and before it
 // once for a turn that is closed for an owner who is gone; a [Repair] need not be told. It
 // holds nothing that anybody said.
+//
+// A transaction that writes something of a conversation that stores exchange, and tells no such change of it, ends with
+// one of [KindSilent] instead; so does one about a project. So [Log.ReadChanged] misses nothing.
 type Change struct {
 	N            int64 // its number, from 1; set by the driver
 	Conversation scrollback.ConversationID

@@ -142,6 +142,29 @@ type Log interface {
 	// if there is none.
 	ReadChangeSpan(ctx context.Context) (oldest, newest int64, err error)
 
+	// ReadMark returns a mark of what is stored: while it stays the same, nothing that stores exchange was
+	// written. A copy of the database has the same marks until one of both goes on, and then others.
+	ReadMark(ctx context.Context) (string, error)
+
+	// ReadChanged returns what was written since ReadMark returned a mark, here or in a database of which this one is
+	// a copy.
+	ReadChanged(ctx context.Context, mark string) (Changed, error)
+
+	// ReadDigests returns the ids of all conversations that were not purged and of all stones, with the digests
+	// that StoreDigests stored if nothing of them was written since. An id of which nothing is left may be among
+	// them, without a digest.
+	ReadDigests(ctx context.Context) (Digests, error)
+
+	// StoreDigests stores digests that were worked out after ReadDigests had returned their At; those without one
+	// are forgotten. All says that they are all that ReadDigests had none of. What is known better stays.
+	StoreDigests(ctx context.Context, d Digests, all bool) error
+
+	// ListMet returns marks of other stores: what each held then was taken. A repair forgets them.
+	ListMet(ctx context.Context) ([]string, error)
+
+	// PutMet stores such a mark, in the place of an older one of that store if there is one. Of many the oldest go.
+	PutMet(ctx context.Context, mark, instead string, now int64) error
+
 	// Committed receives after this process has committed something, at the latest when
 	// everything that was committed before can be read. It has one receiver; what it does
 	// not take is not sent twice.

@@ -2,6 +2,7 @@
 // the contract as a test, whatever the database.
 //
 //   - [Run]: the suite, each test on its own driver
+//   - [RunMarks]: the suite, with the marks of what is stored looked at behind each call
 //   - [RunReopen]: what a database on disk still knows after it was closed
 //   - [RunWalk]: one random list of operations on two drivers, compared throughout
 //   - [WantEqual]: whether two drivers hold the same
@@ -165,6 +166,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	RunClocks(t, open)
 	RunViews(t, open)
 	RunThreads(t, open)
+	RunDigests(t, open)
 }
 
 // ListMethods returns the methods of the interfaces of a driver.

@@ -22,7 +22,8 @@ type Faulty struct {
 	At    int64
 	Lost  bool
 	Index bool
-	Down  atomic.Bool // all calls fail, and are not counted
+	Down  atomic.Bool         // all calls fail, and are not counted
+	after func(method string) // called behind each call that was made; nil for nothing
 	calls atomic.Int64
 	names sync.Map // of the methods that were called
 }
@@ -83,6 +84,12 @@ func (f *Faulty) Called(method string) bool {
 
 func (f *Faulty) noteCall(method string) { f.names.Store(method, true) }
 
+func (f *Faulty) noteEnd(method string) {
+	if f.after != nil {
+		f.after(method)
+	}
+}
+
 // Calls says how many calls there were, the failed one included.
 func (f *Faulty) Calls() int64 { return f.calls.Load() }
 
@@ -94,7 +101,9 @@ func callFaulty[T any](f *Faulty, op string, call func() (T, error)) (T, error) 
 		return none, scrollback.Errorf(scrollback.Unavailable, op, "the database is gone, on purpose")
 	}
 	if f.calls.Add(1)-1 != f.At {
-		return call()
+		got, err := call()
+		f.noteEnd(op)
+		return got, err
 	}
 	if f.Lost {
 		if _, err := call(); err != nil {
@@ -642,6 +651,36 @@ func (f faultyLog) ListChanges(ctx context.Context, after int64, limit int) ([]d
 		func() ([]driver.Change, error) { return f.d.ListChanges(ctx, after, limit) })
 }
 
+// ListMet implements [driver.Log].
+func (f faultyLog) ListMet(ctx context.Context) ([]string, error) {
+	return callFaulty(f.of, "ListMet", func() ([]string, error) { return f.d.ListMet(ctx) })
+}
+
+// PutMet implements [driver.Log].
+func (f faultyLog) PutMet(ctx context.Context, mark, instead string, now int64) error {
+	return callFaultyError(f.of, "PutMet", func() error { return f.d.PutMet(ctx, mark, instead, now) })
+}
+
+// ReadMark implements [driver.Log].
+func (f faultyLog) ReadMark(ctx context.Context) (string, error) {
+	return callFaulty(f.of, "ReadMark", func() (string, error) { return f.d.ReadMark(ctx) })
+}
+
+// ReadChanged implements [driver.Log].
+func (f faultyLog) ReadChanged(ctx context.Context, mark string) (driver.Changed, error) {
+	return callFaulty(f.of, "ReadChanged", func() (driver.Changed, error) { return f.d.ReadChanged(ctx, mark) })
+}
+
+// ReadDigests implements [driver.Log].
+func (f faultyLog) ReadDigests(ctx context.Context) (driver.Digests, error) {
+	return callFaulty(f.of, "ReadDigests", func() (driver.Digests, error) { return f.d.ReadDigests(ctx) })
+}
+
+// StoreDigests implements [driver.Log].
+func (f faultyLog) StoreDigests(ctx context.Context, d driver.Digests, all bool) error {
+	return callFaultyError(f.of, "StoreDigests", func() error { return f.d.StoreDigests(ctx, d, all) })
+}
+
 // ReadChangeSpan implements [driver.Log].
 func (f faultyLog) ReadChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
 	oldest, err = callFaulty(f.of, "ReadChangeSpan", func() (int64, error) {
@@ -695,7 +734,9 @@ func (f faultyAdmin) CopyDatabase(ctx context.Context, path string) error {
 // Repair implements [driver.Admin].
 func (f faultyAdmin) Repair(ctx context.Context, m driver.Repair) error {
 	f.of.noteCall("Repair")
-	return f.d.Repair(ctx, m)
+	err := f.d.Repair(ctx, m)
+	f.of.noteEnd("Repair")
+	return err
 }
 
 // IndexAt implements [driver.Threads]. It asks nothing by itself.

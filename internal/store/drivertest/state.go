@@ -88,6 +88,7 @@ func readAll(t testing.TB, d *driver.Driver) storeState {
 	}
 	s.Changes, err = d.Log.ListChanges(ctx, 0, maxPages)
 	fail(err)
+	s.Changes = told(s.Changes)
 	s.Origins, err = d.Log.ListOrigins(ctx, driver.OriginQuery{Trash: true, Limit: maxPages})
 	fail(err)
 	for _, kind := range aliasKinds {
@@ -123,6 +124,18 @@ func readAll(t testing.TB, d *driver.Driver) storeState {
 		}
 	}
 	return s
+}
+
+// told returns the changes that somebody is told of, numbered without the others: how many of these there are is each
+// database's own.
+func told(all []driver.Change) (out []driver.Change) {
+	for _, c := range all {
+		if c.Kinds != driver.KindSilent {
+			c.N = int64(len(out) + 1)
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // WantEqual fails t where two drivers differ in what can be read of them. What numbers are given

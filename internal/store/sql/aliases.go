@@ -52,6 +52,7 @@ func (w *writeTx) putAlias(ctx context.Context, a driver.Alias) error {
 	if err != nil {
 		return err
 	}
+	w.noteWritten(driver.SilentOther + "aliases")
 	values, err := aliasTable.values(&a)
 	if err != nil {
 		return err

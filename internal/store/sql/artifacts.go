@@ -45,6 +45,7 @@ func (w *writeTx) insertArtifact(ctx context.Context, a scrollback.Artifact,
 	if err != nil || mentionedBy == "" {
 		return err
 	}
+	w.noteWritten(mentionedBy)
 	return w.tx.Queue(ctx, `INSERT INTO mentions (conversation_id, artifact, name, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`, mentionedBy, a.ID, a.Name, a.CreatedAt)
 }

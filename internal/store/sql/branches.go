@@ -51,6 +51,7 @@ func (w *writeTx) insertBranch(ctx context.Context, b scrollback.Branch) error {
 	if err != nil {
 		return err
 	}
+	w.noteWritten(b.Conversation)
 	return w.tx.Cache().ofBranches().store(ctx, w.tx, b.ID, values,
 		`INSERT INTO branches `+branchTable.insertClause("n"), append(values, n)...)
 }
@@ -61,6 +62,7 @@ func (w *writeTx) changeBranch(ctx context.Context, b *scrollback.Branch, column
 	if err != nil {
 		return err
 	}
+	w.noteWritten(b.Conversation)
 	return w.tx.Cache().ofBranches().change(ctx, w.tx, b.ID, branchTable.columnIndexes(columns), values,
 		`UPDATE branches SET `+columns.setClause()+` WHERE id = $1`, values...)
 }

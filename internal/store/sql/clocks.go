@@ -47,6 +47,7 @@ func (w *writeTx) putClock(ctx context.Context, c stamp.Clock) error {
 	if err != nil {
 		return err
 	}
+	w.noteWritten(scrollback.ConversationID(c.Owner))
 	return w.tx.Queue(ctx, `INSERT INTO clocks `+clockTable.insertClause()+
 		` ON CONFLICT (owner, field) DO UPDATE SET `+clockTable.upsertClause("owner", "field"), values...)
 }
@@ -80,6 +81,7 @@ func (w *writeTx) stampChanges(ctx context.Context, owner string, now int64, cha
 
 // forgetClocks removes the clocks of an owner that is gone.
 func (w *writeTx) forgetClocks(ctx context.Context, owner string) error {
+	w.noteWritten(scrollback.ConversationID(owner))
 	return w.tx.Queue(ctx, `DELETE FROM clocks WHERE owner = $1`, owner)
 }
 
@@ -157,6 +159,7 @@ func (a *appender) keepPins(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		a.noteWritten(a.c.ID)
 		if err := a.tx.Queue(ctx, `INSERT INTO clocks `+clockTable.insertClause()+` ON CONFLICT (owner, field) DO NOTHING`,
 			values...); err != nil {
 			return err

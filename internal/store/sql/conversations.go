@@ -176,6 +176,7 @@ func (w *writeTx) insertConversation(ctx context.Context, c *conversationRow) er
 	err = w.tx.Cache().ofConversations().store(ctx, w.tx, c.ID, values,
 		`INSERT INTO conversations `+conversationTable.insertClause(), values...)
 	if err != nil || c.PurgedAt != 0 {
+		w.noteWritten(c.ID)
 		return err
 	}
 	return w.recordChange(ctx, driver.Change{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
@@ -197,6 +198,7 @@ func (w *writeTx) storeConversation(ctx context.Context, c *conversationRow, now
 	if err != nil {
 		return err
 	}
+	w.noteWritten(c.ID)
 	c.news.Kinds |= driver.KindEdited
 	return w.recordChange(ctx, c.takeNews())
 }
@@ -217,12 +219,14 @@ func (w *writeTx) changeConversation(ctx context.Context, c *conversationRow, co
 	if err != nil {
 		return err
 	}
+	w.noteWritten(c.ID)
 	return w.tx.Cache().ofConversations().change(ctx, w.tx, c.ID, conversationTable.columnIndexes(columns), values,
 		`UPDATE conversations SET `+columns.setClause()+` WHERE id = $1`, values...)
 }
 
 func (w *writeTx) deleteConversation(ctx context.Context, id scrollback.ConversationID) error {
 	w.tx.Cache().ofConversations().forget(id)
+	w.noteWritten(id)
 	return w.tx.Queue(ctx, `DELETE FROM conversations WHERE id = $1`, id)
 }
 

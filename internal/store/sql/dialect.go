@@ -92,6 +92,9 @@ type Statements struct {
 	// InsertChange inserts a change, with the next number where changes are numbered as they are
 	// written.
 	InsertChange string
+	// PendingChanges reads of which conversations changes are not numbered yet; empty where they are numbered as they
+	// are written.
+	PendingChanges string
 	// HoldTally reads how much actor $1 has begun from $2 to $3, which nobody else changes before
 	// the transaction ends; PruneTallies removes at most $2 that have ended at $1.
 	HoldTally, PruneTallies string

@@ -36,11 +36,15 @@ func (w *writeTx) recordChange(ctx context.Context, c driver.Change) error {
 	if err != nil {
 		return err
 	}
+	w.told = append(w.told, string(c.Conversation))
 	return w.tx.Queue(ctx, w.Dialect.InsertChange, values...)
 }
 
 // pruneChanges removes all but the newest changes.
 func (w *writeTx) pruneChanges(ctx context.Context, kept int) error {
+	if err := w.keepChanged(ctx, kept); err != nil {
+		return err
+	}
 	return w.tx.Queue(ctx, `DELETE FROM changes WHERE n <= (SELECT max(n) FROM changes) - $1`, kept)
 }
 

@@ -53,6 +53,9 @@ func (w *writeTx) insertKept(ctx context.Context, k scrollback.Kept) error {
 	if err != nil {
 		return err
 	}
+	if k.Change != "" { // what a rule keeps each store finds itself
+		w.noteWritten(k.Conversation)
+	}
 	return w.tx.Queue(ctx, `INSERT INTO kept `+keptTable.insertClause()+` ON CONFLICT DO NOTHING`, values...)
 }
 

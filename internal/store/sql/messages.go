@@ -96,6 +96,7 @@ func (w *writeTx) insertMessage(ctx context.Context, e preparedEntry, m *scrollb
 	if err != nil {
 		return err
 	}
+	w.noteWritten(m.ConversationID)
 	known := scrollback.Errorf(scrollback.Conflict, "sqlstore", i18n.MessageExists, m.ID)
 	err = w.tx.QueueOne(ctx, known, w.Dialect.InsertMessage, append(values, hash)...)
 	if err != nil && w.Dialect.Taken(err) {

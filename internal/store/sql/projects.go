@@ -107,6 +107,7 @@ func (db access) PutProject(ctx context.Context, name string, now int64,
 		if err := w.stampProject(ctx, was, p, now); err != nil {
 			return err
 		}
+		w.noteWritten(scrollback.ConversationID(stamp.OfProject(name)))
 		return w.tx.Queue(ctx, `INSERT INTO projects `+projectTable.insertClause()+`
 			ON CONFLICT (name) DO UPDATE SET `+projectTable.upsertClause("name"), values...)
 	})
@@ -140,6 +141,7 @@ func (db access) DeleteProject(ctx context.Context, name string, now int64,
 		if err := w.stampProject(ctx, p, scrollback.Project{Name: name}, now); err != nil {
 			return err
 		}
+		w.noteWritten(scrollback.ConversationID(stamp.OfProject(name)))
 		return w.tx.Queue(ctx, `DELETE FROM projects WHERE name = $1`, name)
 	})
 	return cmp.Or(refusal, err)

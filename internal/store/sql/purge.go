@@ -41,6 +41,7 @@ func (j *purgeTx) purgeNext(ctx context.Context, p driver.Purge) error {
 		j.out.Done = true
 		return nil
 	}
+	j.noteWritten(p.Conversation)
 	if err == nil && j.c.PurgedAt == 0 {
 		err = j.hideConversation(ctx, p)
 	}

@@ -31,5 +31,6 @@ func (w *writeTx) insertReading(ctx context.Context, r driver.Reading) error {
 	if err != nil {
 		return err
 	}
+	w.noteWritten(r.Conversation)
 	return w.tx.Queue(ctx, `INSERT INTO readings `+readingTable.insertClause()+` ON CONFLICT DO NOTHING`, values...)
 }

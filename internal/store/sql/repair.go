@@ -21,6 +21,9 @@ type repairing struct {
 func (db admin) Repair(ctx context.Context, m driver.Repair) error {
 	return db.write(ctx, "sqlstore.Repair", func(ctx context.Context, w *writeTx) error {
 		r := &repairing{w, m.Now}
+		if err := w.forgetMet(ctx); err != nil { // another store may have what was lost here
+			return err
+		}
 		switch {
 		case m.Heads != "":
 			return r.repairHeads(ctx, m.Heads)
@@ -65,6 +68,9 @@ func (r *repairing) replaceView(ctx context.Context, v driver.ViewRepair) error 
 // sweepRows removes rows that belong to nothing.
 func (r *repairing) sweepRows(ctx context.Context, all []driver.StrayRow) error {
 	for _, s := range all {
+		if s.Conversation != "" {
+			r.noteWritten(s.Conversation)
+		}
 		var err error
 		switch {
 		case s.Turn != "":

@@ -146,6 +146,7 @@ func (r *repairing) emptyUnreadable(ctx context.Context, id scrollback.Conversat
 			continue
 		}
 		r.tx.Cache().ofConversations().forget(id)
+		r.noteWritten(id)
 		if err := r.tx.Queue(ctx, `UPDATE conversations SET `+column.name+` = $2 WHERE id = $1`, id, column.empty); err != nil {
 			return err
 		}

@@ -124,6 +124,9 @@ func (db *database) ready(ctx context.Context) error {
 type writeTx struct {
 	*database
 	tx Tx
+
+	written []string // owners of what was written that stores exchange; see [writeTx.noteWritten]
+	told    []string // those of which a change says so
 }
 
 // write runs fn in a transaction and returns when it is durable.
@@ -133,8 +136,11 @@ func (db *database) write(ctx context.Context, op string, fn func(ctx context.Co
 	}
 	prune := (db.writes.Add(1)-1)%pruneEvery == 0
 	err := db.Writer.Write(ctx, func(ctx context.Context, tx Tx) error {
-		w := &writeTx{db, tx}
-		if err := fn(ctx, w); err != nil || !prune {
+		w := &writeTx{database: db, tx: tx}
+		if err := fn(ctx, w); err != nil {
+			return err
+		}
+		if err := w.recordSilent(ctx); err != nil || !prune {
 			return err
 		}
 		return w.pruneChanges(ctx, driver.ChangesKept)

@@ -77,6 +77,7 @@ func (w *writeTx) putStone(ctx context.Context, s stamp.Stone) error {
 	if err != nil {
 		return err
 	}
+	w.noteWritten(s.ID)
 	return w.tx.Queue(ctx, `INSERT INTO stones `+stoneTable.insertClause()+
 		` ON CONFLICT (id) DO UPDATE SET `+stoneTable.upsertClause("id"), values...)
 }

@@ -57,6 +57,7 @@ func (w *writeTx) insertSegment(ctx context.Context, s *scrollback.Segment) erro
 	if err != nil {
 		return err
 	}
+	w.noteWritten(s.Conversation)
 	return w.tx.Queue(ctx, `INSERT INTO segments `+segmentTable.insertClause(), values...)
 }
 
@@ -89,6 +90,7 @@ func (w *writeTx) insertReceipt(ctx context.Context, r storedReceipt) error {
 	if err != nil {
 		return err
 	}
+	w.noteWritten(r.conversation)
 	return w.tx.Queue(ctx, w.Dialect.InsertReceipt, values...)
 }
 

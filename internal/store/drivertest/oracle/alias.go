@@ -36,6 +36,7 @@ func (db log) PutAliases(ctx context.Context, all []driver.Alias) error {
 			}
 		}
 		db.aliases[aliasOf{a.Kind, a.ID}] = a.Now
+		db.changes.noteWritten(driver.SilentOther + "aliases")
 	}
 	return nil
 }

@@ -114,6 +114,9 @@ func (db admin) Repair(ctx context.Context, m driver.Repair) error {
 	const op = "oracle.Repair"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
+	if err == nil {
+		db.met = nil
+	}
 	switch {
 	case err != nil:
 	case m.Heads != "":

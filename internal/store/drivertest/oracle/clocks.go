@@ -101,6 +101,7 @@ func (db log) Node(ctx context.Context) (string, error) {
 func (db *database) putStone(s stamp.Stone) {
 	if was, ok := db.stones[s.ID]; !ok || s.Beats(was) {
 		db.stones[s.ID] = s
+		db.changes.noteWritten(string(s.ID))
 	}
 }
 
@@ -132,6 +133,7 @@ func (db *database) putClock(c stamp.Clock) {
 		db.clocks[c.Owner] = map[string]stamp.Clock{}
 	}
 	db.clocks[c.Owner][c.Field] = c
+	db.changes.noteWritten(c.Owner)
 }
 
 // checkNoStone is conflict if a conversation was purged.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
@@ -208,6 +209,7 @@ func (db access) PutProject(ctx context.Context, name string, now int64,
 	p.UpdatedAt = now
 	db.stampProject(was, p, now)
 	db.projects[name] = deepCopy(p)
+	db.changes.noteWritten(stamp.OfProject(name))
 	return p, nil
 }
 
@@ -229,6 +231,7 @@ func (db access) DeleteProject(ctx context.Context, name string, now int64,
 	}
 	db.stampProject(p, scrollback.Project{Name: name}, now)
 	delete(db.projects, name)
+	db.changes.noteWritten(stamp.OfProject(name))
 	return nil
 }
 
@@ -250,6 +253,7 @@ func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (bool, erro
 	}
 	if e.Title == "" {
 		th.TitleBy = e.To
+		db.changes.noteWritten(string(th.ID))
 	} else {
 		_ = db.editConversation(th, e.Now, func(c *scrollback.Conversation) error {
 			c.TitleBy = e.To

@@ -16,6 +16,9 @@ func (db *database) addKept(rows ...scrollback.Kept) {
 			return o.Conversation == k.Conversation && o.ID == k.ID && o.Change == k.Change
 		}) {
 			db.kept = append(db.kept, k)
+			if k.Change != "" {
+				db.changes.noteWritten(string(k.Conversation))
+			}
 		}
 	}
 }

@@ -220,6 +220,7 @@ func (db *database) appendEntries(th *storedConversation, entries []driver.Entry
 // appendToBranch numbers entries, adds them to a branch and returns them.
 func (db *database) appendToBranch(th *storedConversation, b *branchRow, entries []driver.Entry,
 	now int64) []scrollback.Message {
+	db.changes.noteWritten(string(th.ID))
 	if b.ID == th.Branch {
 		th.news.NoteEntries(len(entries), b.HeadSeq+int64(len(entries)))
 	}

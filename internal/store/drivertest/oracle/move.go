@@ -154,6 +154,7 @@ func (j *adoptionBatch) isForeign(id scrollback.ConversationID) bool {
 func (j *adoptionBatch) isHidden() bool { return j.th.PurgedAt != 0 }
 
 func (j *adoptionBatch) adoptConversation() error {
+	j.changes.noteWritten(string(j.a.Conversation.ID))
 	j.th = j.threads[j.a.Conversation.ID]
 	if j.th != nil && !j.isHidden() {
 		j.changed = j.th.UpdatedAt

@@ -48,6 +48,8 @@ type database struct {
 	imported                  []driver.ImportedCall
 	learned                   map[string]scrollback.Learned
 	changes                   changeLog
+	digests                   digestRows
+	met                       []string // the newest last
 	projects                  map[string]scrollback.Project
 	origins                   []scrollback.Origin // by tool, id and conversation
 	purged                    map[[2]string]bool  // by the key of an origin and a project
@@ -92,6 +94,7 @@ func newDatabase() *database {
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
 		learned:   map[string]scrollback.Learned{},
 		changes:   changeLog{committed: make(chan struct{}, 1)},
+		digests:   digestRows{},
 		projects:  map[string]scrollback.Project{},
 		purged:    map[[2]string]bool{},
 		aliases:   map[aliasOf]string{},
@@ -132,7 +135,12 @@ func (db *database) checkUsable(ctx context.Context, op string) error {
 // beginWrite starts a write; the returned function ends it, also after an error.
 func (db *database) beginWrite(ctx context.Context, op string) (end func(), err error) {
 	db.mu.Lock()
-	return db.mu.Unlock, db.checkUsable(ctx, op)
+	return func() {
+		db.changes.addSilent()
+		db.forgetChanged(db.changes.removed)
+		db.changes.removed = nil
+		db.mu.Unlock()
+	}, db.checkUsable(ctx, op)
 }
 
 // beginRead starts a read; the returned function ends it, also after an error.
@@ -145,6 +153,24 @@ func (db *database) beginRead(ctx context.Context, op string) (end func(), err e
 type changeLog struct {
 	kept      []driver.Change
 	committed chan struct{}
+
+	removed       []driver.Change // by this write, because there are too many
+	written, told []string        // owners of what this write has written that stores exchange, and those that it tells of
+}
+
+// noteWritten notes that this write has written something that stores exchange.
+func (cs *changeLog) noteWritten(owner string) { cs.written = append(cs.written, owner) }
+
+// addSilent stores a change for each owner of which this write has written something, and told nothing.
+func (cs *changeLog) addSilent() {
+	slices.Sort(cs.written)
+	for _, owner := range slices.Compact(cs.written) {
+		if !slices.Contains(cs.told, owner) {
+			cs.addChange(driver.Change{Conversation: scrollback.ConversationID(owner), Kinds: driver.KindSilent})
+		}
+	}
+	cs.written = nil
+	cs.told = nil
 }
 
 // addChange stores a change, unless it says nothing.
@@ -155,8 +181,10 @@ func (cs *changeLog) addChange(c driver.Change) {
 	if c.N = 1; len(cs.kept) > 0 {
 		c.N = cs.kept[len(cs.kept)-1].N + 1
 	}
+	cs.told = append(cs.told, string(c.Conversation))
 	cs.kept = append(cs.kept, c)
 	if len(cs.kept) > 2*driver.ChangesKept {
+		cs.removed = append(cs.removed, cs.kept[:driver.ChangesKept]...)
 		cs.kept = slices.Clone(cs.kept[driver.ChangesKept:])
 	}
 	select {

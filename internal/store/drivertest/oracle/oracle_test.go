@@ -24,6 +24,11 @@ func TestDriver(t *testing.T) {
 	}
 }
 
+// What is written moves the mark of it.
+func TestMarks(t *testing.T) {
+	drivertest.RunMarks(t, func(*testing.T) *driver.Driver { return oracle.New() })
+}
+
 // Old changes go, and no number comes twice.
 func TestChangesKept(t *testing.T) {
 	d := oracle.New()

@@ -38,6 +38,7 @@ func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.Pur
 		step.layStone(th, p)
 		step.forgetConversation(th, p.Now)
 	}
+	db.changes.noteWritten(string(th.ID))
 	db.threaded.Forget(threading.ThreadID(th.ID))
 	own := db.listOwnBranches(th.ID)
 	kept := step.inheritedSeqs(own)

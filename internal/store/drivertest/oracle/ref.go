@@ -96,6 +96,7 @@ func (db *database) storeArtifact(a scrollback.Artifact) {
 // mentionArtifact records an artifact and that th mentions it; the first mention stays.
 func (db *database) mentionArtifact(th *storedConversation, a scrollback.Artifact) {
 	db.storeArtifact(a)
+	db.changes.noteWritten(string(th.ID))
 	if !slices.ContainsFunc(th.mentions, func(m mentionRow) bool { return m.artifact == a.ID }) {
 		th.mentions = append(th.mentions, mentionRow{a.ID, a.Name, a.CreatedAt})
 	}

@@ -91,20 +91,29 @@ func (r *rig) finish(t scrollback.Turn, state scrollback.TurnState, entries ...d
 }
 
 // told wants these changes after number after, each without what has become of its
-// conversation, and numbered without a gap.
+// conversation, and numbered without a gap. Between them may be those that nobody is told of.
 func (r *rig) told(after int64, want ...driver.Change) {
 	r.t.Helper()
-	got, err := r.Log.ListChanges(r.t.Context(), after, 1000)
+	all, err := r.Log.ListChanges(r.t.Context(), after, 1000)
 	r.ok(err)
+	var got []driver.Change
+	for i, c := range all {
+		if c.N != after+int64(i)+1 {
+			r.t.Errorf("change %d behind %d has number %d", i, after, c.N)
+		}
+		if c.Kinds != driver.KindSilent {
+			got = append(got, c)
+		}
+	}
 	for i := range max(len(got), len(want)) {
 		var g, w driver.Change
 		if i < len(got) {
 			g = got[i]
 			g.Now = nil
+			g.N = 0
 		}
 		if i < len(want) {
 			w = want[i]
-			w.N = after + int64(i) + 1
 			w.Project = cmp.Or(w.Project, "a")
 		}
 		if g != w {

@@ -27,7 +27,7 @@ func (c cuttingWriter) Write(ctx context.Context, fn func(ctx context.Context, t
 }
 
 // leftColumns are the tables that are not carried, and the columns that are each database's own.
-var leftColumns = []string{"changes", "claims", "goose_db_version", "index_", "kept_filling", "message_hashing", "nodes.", "numbers", "sqlite_",
+var leftColumns = []string{"changes", "claims", "digests.", "goose_db_version", "index_", "kept_filling", "met.", "message_hashing", "nodes.", "numbers", "sqlite_",
 	"tallies", "thread_asked", "vector",
 	"branches.n", "messages.n", "receipts.n", "usage_records.n"}
 

@@ -271,6 +271,9 @@ func (s *Side) releaseTarget(ctx context.Context) error {
 		return err
 	}
 	return s.writeRetrying(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
+		if err := sqlstore.ForgetDigests(ctx, &s.Dialect, tx); err != nil {
+			return err
+		}
 		return tx.Queue(ctx, `DELETE FROM numbers WHERE name LIKE 'move %'`)
 	})
 }

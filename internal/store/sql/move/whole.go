@@ -60,6 +60,11 @@ func (m *mover) copyWhole(ctx context.Context) error {
 	if err == nil {
 		err = m.to.runStatements(ctx, m.to.Leave)
 	}
+	if err == nil {
+		err = m.to.writeRetrying(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
+			return sqlstore.ForgetDigests(ctx, &m.to.Dialect, tx)
+		})
+	}
 	return err
 }
 

@@ -54,8 +54,8 @@ const (
 	numberChanges = `WITH taken AS (DELETE FROM pending_changes WHERE (conversation_id, k) IN
 			(SELECT conversation_id, k FROM pending_changes ORDER BY k LIMIT $1)
 			RETURNING conversation_id, k, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref),
-		numbered AS (INSERT INTO changes (conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref, n)
-			SELECT conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref,
+		numbered AS (INSERT INTO changes (conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref, k, n)
+			SELECT conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref, k,
 				last + row_number() OVER (ORDER BY k, conversation_id)
 			FROM taken, (SELECT last FROM numbers WHERE name = 'change') AS held)
 		UPDATE numbers SET last = last + (SELECT count(*) FROM taken) WHERE name = 'change' AND EXISTS (SELECT 1 FROM taken)

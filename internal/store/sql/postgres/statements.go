@@ -158,6 +158,7 @@ var statements = sqlstore.Statements{
 		WHERE NOT EXISTS (SELECT 1 FROM models_learned WHERE model = $1) ON CONFLICT DO NOTHING`,
 	InsertChange: `INSERT INTO pending_changes (` + sqlstore.ChangeColumns + `, k) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
 		(SELECT greatest(coalesce(max(k), 0) + 1, ` + nowMicros + `) FROM pending_changes WHERE conversation_id = $1))`,
+	PendingChanges: `SELECT DISTINCT conversation_id FROM pending_changes`,
 	HoldTally: `INSERT INTO tallies (actor, start, until, count) VALUES ($1, $2, $3, 0)
 		ON CONFLICT (actor) DO UPDATE SET start = tallies.start
 		RETURNING CASE WHEN start = $2 AND until = $3 THEN count ELSE 0 END`,

@@ -95,7 +95,8 @@ var statements = sqlstore.Statements{
 		ON CONFLICT (turn_id, step) DO UPDATE SET sent = excluded.sent`,
 	StoreFactor: `INSERT INTO models_learned (model, factor, facts) VALUES ($1, $2, '')
 		ON CONFLICT (model) DO UPDATE SET factor = excluded.factor`,
-	InsertChange: `INSERT INTO changes (` + sqlstore.ChangeColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+	InsertChange: `INSERT INTO changes (` + sqlstore.ChangeColumns + `, k)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, random())`,
 	HoldTally:    `SELECT count FROM tallies WHERE actor = $1 AND start = $2 AND until = $3`,
 	PruneTallies: `DELETE FROM tallies WHERE actor IN (SELECT actor FROM tallies WHERE until <= $1 ORDER BY until LIMIT $2)`,
 
