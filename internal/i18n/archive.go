@@ -29,6 +29,12 @@ var (
 	NoSuchCopy = problem("no-such-copy",
 		"conversation %s has no such full copy",
 		"对话 %s 没有这份完整副本")
+	SyncStateUnreadable = problem("sync-state-unreadable",
+		"%s cannot be read; without it, the next sync reads everything again",
+		"无法读取 %s；删除它之后，下次同步会重新读取全部内容")
+	SyncStateOfOtherVersion = problem("sync-state-of-other-version",
+		"%s is of version %d, and this program knows version %d",
+		"%s 的版本是 %d，而此程序只认识版本 %d")
 	SyncOnlyReads = problem("sync-only-reads",
 		"this key may read and not write: nothing was taken",
 		"此密钥只能读取，不能写入：什么也没有收下")

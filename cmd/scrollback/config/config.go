@@ -77,6 +77,7 @@ type Settings struct {
 	Backup         Backup                           // that a server makes each night
 	Identity       string                           // that opens encrypted files, or a file with it; empty for the user's
 	Recipients     []string                         // whom files are encrypted for besides
+	Sync           Sync                             // remotes that the store meets
 	variables      map[string]string                // what the file sets in place of environment variables
 }
 
@@ -147,7 +148,7 @@ func parseSettings(src settingsSource, flags Flags) (Settings, error) {
 	s.parsePlace(src)
 	for _, part := range []func(settingsSource) error{s.parseDownloads, s.parseServing, s.parseReports, s.parseTitles,
 		s.parseSearch, s.parseCompaction, s.parseKeep, s.parseRates, s.parseAgents, s.parseImport, s.parseHooks,
-		s.parseBackup, s.parseRecipients} {
+		s.parseBackup, s.parseRecipients, s.parseSync} {
 		if err := part(src); err != nil {
 			return s, err
 		}

@@ -52,7 +52,8 @@ var keys = map[string]string{
 	"agents.steps":    "whole number", "agents.tokens": "whole number",
 	"backup.to": "text", "backup.keep": "text", "backup.at": "text", "backup.encrypt": "true or false",
 	"encrypt.recipients": "text or list of texts",
-	"watch":              "true or false", "import.from": "text or list of texts", "import.exclude": "text or list of texts",
+	"sync.remotes":       "text or list of texts", "sync.remote_program": "text", "sync.key_env.*": "text",
+	"watch": "true or false", "import.from": "text or list of texts", "import.exclude": "text or list of texts",
 	"import.mask":       "true or false",
 	"import.project_by": "text", "import.poll": "text",
 	"hooks.exclude": "text or list of texts", "hooks.tell": "true or false", "hooks.tokens": "whole number",
@@ -60,7 +61,7 @@ var keys = map[string]string{
 }
 
 // namedTables are the tables whose keys are names.
-var namedTables = []string{"providers.", "models.", "projects.", "compaction.", "projects.*.compaction.", "door.models."}
+var namedTables = []string{"providers.", "models.", "projects.", "compaction.", "projects.*.compaction.", "door.models.", "sync.key_env."}
 
 // renamed are old names of tables, which are still read, and their new ones.
 var renamed = map[string]string{"folding": "compaction", "projects.*.folding": "projects.*.compaction"}
