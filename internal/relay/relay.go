@@ -114,7 +114,8 @@ func (m *Meeting) pull(ctx context.Context, o Options, out *Result) error {
 			remains = append(remains, b)
 			return true, nil
 		}
-		return true, m.Vault.Applied(b)
+		m.Vault.Applied(b)
+		return true, nil
 	}
 	done := 0
 	for b, err := range m.Vault.Read(ctx) {
@@ -151,9 +152,7 @@ func (m *Meeting) pull(ctx context.Context, o Options, out *Result) error {
 		return nil
 	}
 	for _, b := range remains {
-		if err := m.Vault.Applied(b); err != nil {
-			return err
-		}
+		m.Vault.Applied(b)
 	}
 	return nil
 }
