@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -44,24 +45,37 @@ func (p *Peer) Elements(ctx context.Context, id scrollback.ConversationID) (Elem
 	return out, err
 }
 
-// ElementsOf lists the elements of a set that came from another store.
-func ElementsOf(set merge.Set) []merge.Hash {
-	var out []merge.Hash
-	for i := range set.Conversations {
-		c := set.Conversations[i]
-		for _, m := range c.Messages {
-			out = append(out, m.Element())
+// ElementsOf yields the elements of a set that came from another store, each with the conversation that it is of; those
+// of projects without one.
+func ElementsOf(set merge.Set) iter.Seq2[scrollback.ConversationID, merge.Hash] {
+	return func(yield func(scrollback.ConversationID, merge.Hash) bool) {
+		for i := range set.Conversations {
+			c := set.Conversations[i]
+			var all []merge.Hash
+			for _, m := range c.Messages {
+				all = append(all, m.Element())
+			}
+			c.Messages = nil
+			c.RestElements(sameID, func(h merge.Hash, _ func(*merge.Conversation)) { all = append(all, h) })
+			for _, h := range all {
+				if !yield(c.ID, h) {
+					return
+				}
+			}
 		}
-		c.Messages = nil
-		c.RestElements(sameID, func(h merge.Hash, _ func(*merge.Conversation)) { out = append(out, h) })
+		for _, s := range set.Stones {
+			if !yield(s.ID, s.Element()) {
+				return
+			}
+		}
+		for i := range set.Projects {
+			for _, h := range set.Projects[i].Elements() {
+				if !yield("", h) {
+					return
+				}
+			}
+		}
 	}
-	for _, s := range set.Stones {
-		out = append(out, s.Element())
-	}
-	for i := range set.Projects {
-		out = append(out, set.Projects[i].Elements()...)
-	}
-	return out
 }
 
 // NextRecords returns as many of the wanted records as one answer holds, and what is left.
@@ -70,9 +84,13 @@ func (p *Peer) NextRecords(ctx context.Context, wanted []merge.Wanted) (merge.Se
 	if err != nil {
 		return set, nil, err
 	}
-	came := map[merge.Hash]bool{}
-	for _, h := range ElementsOf(set) {
-		came[h] = true
+	type named struct {
+		of   scrollback.ConversationID
+		hash merge.Hash
+	}
+	came := map[named]bool{}
+	for id, h := range ElementsOf(set) {
+		came[named{id, h}] = true
 	}
 	messages := map[scrollback.MessageID]bool{}
 	for _, c := range set.Conversations {
@@ -90,7 +108,7 @@ func (p *Peer) NextRecords(ctx context.Context, wanted []merge.Wanted) (merge.Se
 			}
 		}
 		for _, h := range w.Rest {
-			if !came[h] {
+			if !came[named{w.ID, h}] {
 				rest.Rest = append(rest.Rest, h)
 			}
 		}

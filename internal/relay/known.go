@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -16,31 +17,35 @@ import (
 // elements. Its file only grows, and one that is lost costs that everything is published once more.
 type known struct {
 	file  string
-	all   map[uint64]bool
-	fresh []uint64
+	all   map[key]bool
+	fresh []key
 }
 
 const knownSize = 8 // bytes of an element in the file
 
 func openKnown(file string) (*known, error) {
-	k := &known{file: file, all: map[uint64]bool{}}
+	k := &known{file: file, all: map[key]bool{}}
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
 	for ; len(text) >= knownSize; text = text[knownSize:] { // what was cut off at its end says nothing
-		k.all[binary.LittleEndian.Uint64(text)] = true
+		k.all[key(binary.LittleEndian.Uint64(text))] = true
 	}
 	return k, nil
 }
 
-func short(h merge.Hash) uint64 { return binary.LittleEndian.Uint64(h[:]) }
+// key is what a record is known by: its element, and the conversation that it is of.
+type key uint64
 
-func (k *known) has(h merge.Hash) bool { return k.all[short(h)] }
+func newKey(of scrollback.ConversationID, h merge.Hash) key {
+	sum := sha256.Sum256(append([]byte(of), h[:]...))
+	return key(binary.LittleEndian.Uint64(sum[:]))
+}
 
-func (k *known) add(all []merge.Hash) {
-	for _, h := range all {
-		if n := short(h); !k.all[n] {
+func (k *known) add(all ...key) {
+	for _, n := range all {
+		if !k.all[n] {
 			k.all[n] = true
 			k.fresh = append(k.fresh, n)
 		}
@@ -69,7 +74,7 @@ func (k *known) save() (err error) {
 	}
 	text := make([]byte, 0, knownSize*len(k.fresh))
 	for _, n := range k.fresh {
-		text = binary.LittleEndian.AppendUint64(text, n)
+		text = binary.LittleEndian.AppendUint64(text, uint64(n))
 	}
 	if _, err := f.Write(text); err != nil {
 		return err

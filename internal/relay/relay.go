@@ -167,7 +167,9 @@ func (m *Meeting) take(ctx context.Context, o Options, b vault.Batch) (out excha
 	for _, c := range set.Conversations {
 		remains = remains || c.CreatedAt == 0 && len(c.Messages) > 0
 	}
-	m.known.add(exchange.ElementsOf(set))
+	for id, h := range exchange.ElementsOf(set) {
+		m.known.add(newKey(id, h))
+	}
 	if o.Project != "" {
 		set.Projects = nil
 		set.Conversations = slices.DeleteFunc(set.Conversations, func(c merge.Conversation) bool {
@@ -248,7 +250,7 @@ func (m *Meeting) push(ctx context.Context, o Options, lost bool, out *Result) e
 		if err := publish(ctx, m.batches(ctx, plan, out)); err != nil {
 			return err
 		}
-		m.known.add(plan.elements)
+		m.known.add(plan.keys...)
 	}
 	if err := m.forgetPurged(ctx); err != nil {
 		return err
@@ -264,7 +266,7 @@ type plan struct {
 	Pushed
 	wanted   []merge.Wanted
 	projects merge.Set
-	elements []merge.Hash
+	keys     []key
 }
 
 func (m *Meeting) plan(ctx context.Context, o Options) (plan, error) {
@@ -279,25 +281,30 @@ func (m *Meeting) plan(ctx context.Context, o Options) (plan, error) {
 		if err != nil {
 			return p, err
 		}
-		as := func(h merge.Hash) merge.Hash { return h }
-		if all.Stone != nil {
-			as = asRemains
-			if !m.known.has(*all.Stone) {
-				stones = append(stones, merge.Wanted{ID: id, Rest: []merge.Hash{*all.Stone}})
-				p.elements = append(p.elements, *all.Stone)
+		lacks := func(h merge.Hash) bool {
+			if all.Stone != nil {
+				h = asRemains(h)
 			}
+			k := newKey(id, h)
+			if m.known.all[k] {
+				return false
+			}
+			p.keys = append(p.keys, k)
+			return true
+		}
+		if all.Stone != nil && !m.known.all[newKey(id, *all.Stone)] {
+			stones = append(stones, merge.Wanted{ID: id, Rest: []merge.Hash{*all.Stone}})
+			p.keys = append(p.keys, newKey(id, *all.Stone))
 		}
 		w := merge.Wanted{ID: id}
 		for _, e := range all.Messages {
-			if !m.known.has(as(e.Hash)) {
+			if lacks(e.Hash) {
 				w.Messages = append(w.Messages, e.ID)
-				p.elements = append(p.elements, as(e.Hash))
 			}
 		}
 		for _, h := range all.Rest {
-			if !m.known.has(as(h)) {
+			if lacks(h) {
 				w.Rest = append(w.Rest, h)
-				p.elements = append(p.elements, as(h))
 			}
 		}
 		if len(w.Messages)+len(w.Rest) > 0 {
@@ -312,10 +319,15 @@ func (m *Meeting) plan(ctx context.Context, o Options) (plan, error) {
 	}
 	all, err := m.Ours.Projects(ctx)
 	for _, one := range all.Projects {
-		hashes := one.Elements()
-		if slices.ContainsFunc(hashes, func(h merge.Hash) bool { return !m.known.has(h) }) {
+		lacks := false
+		for _, h := range one.Elements() {
+			if k := newKey("", h); !m.known.all[k] {
+				p.keys = append(p.keys, k)
+				lacks = true
+			}
+		}
+		if lacks {
 			p.projects.Projects = append(p.projects.Projects, one)
-			p.elements = append(p.elements, hashes...)
 		}
 	}
 	return p, err

@@ -1,6 +1,7 @@
 package relay_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/doctor"
 	"github.com/scrollback-ai/scrollback/internal/exchange"
 	"github.com/scrollback-ai/scrollback/internal/identity"
+	"github.com/scrollback-ai/scrollback/internal/merge"
 	"github.com/scrollback-ai/scrollback/internal/relay"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/vault"
@@ -125,6 +127,17 @@ func wantEqual(t *testing.T, all ...*machine) {
 	want := all[0].digest()
 	for _, m := range all[1:] {
 		if got := m.digest(); got.Digest != want.Digest {
+			for _, pair := range [][2]*machine{{all[0], m}, {m, all[0]}} {
+				to := pair[0].side().Peer(exchange.Access{})
+				from := pair[1].side().Peer(exchange.Access{})
+				wanted, err := merge.Missing(t.Context(), to, from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				set, err := from.Records(t.Context(), wanted)
+				text, _ := json.Marshal(set)
+				t.Errorf("%s lacks %+v of %s: %s, %v", pair[0].name, wanted, pair[1].name, text, err)
+			}
 			t.Fatalf("%s and %s differ", all[0].name, m.name)
 		}
 	}
@@ -200,7 +213,9 @@ func TestMachines(t *testing.T) {
 			}
 			for range 3 {
 				for _, m := range all {
-					m.meet(dir, both)
+					if got := m.meet(dir, both); len(got.Pulled.Refused) > 0 || got.ToCome > 0 {
+						t.Logf("%s: %+v", m.name, got)
+					}
 				}
 			}
 			wantEqual(t, all...)
