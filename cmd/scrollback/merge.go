@@ -41,10 +41,10 @@ func (c *mergeCmd) Run(g *globals) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, other.Close()) }()
-	var got exchange.Result
+	var got merge.Outcome
 	err = g.withApp(func(a *app) (err error) {
 		got, err = exchange.Take(g.ctx, exchange.Side{Store: other.Store, Archive: other.Archive},
-			exchange.Side{Store: a.Store, Archive: a.Archive}, exchange.Request{Look: c.DryRun})
+			exchange.Side{Store: a.Store, Archive: a.Archive}, exchange.Request{Terms: merge.Terms{Look: c.DryRun}})
 		return err
 	})
 	if err != nil {

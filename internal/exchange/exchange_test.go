@@ -46,9 +46,9 @@ func (m *machine) digest() exchange.Digest {
 }
 
 // takeFrom brings what another has.
-func (m *machine) takeFrom(o *machine) exchange.Result {
+func (m *machine) takeFrom(o *machine) merge.Outcome {
 	m.t.Helper()
-	got, err := exchange.Take(m.t.Context(), o.side(), m.side(), exchange.Request{Purges: true})
+	got, err := exchange.Take(m.t.Context(), o.side(), m.side(), exchange.Request{Terms: merge.Terms{Purges: true}})
 	if err != nil {
 		m.t.Fatalf("%s takes from %s: %v", m.name, o.name, err)
 	}
@@ -167,9 +167,9 @@ func TestMachines(t *testing.T) {
 			for _, name := range []string{"a", "b", "c"} {
 				all = append(all, openMachine(t, name, t.TempDir()))
 			}
-			meet := func(m, o *machine) exchange.Result { return m.takeFrom(o) }
+			meet := func(m, o *machine) merge.Outcome { return m.takeFrom(o) }
 			if seed%2 == 1 { // as records, as they go over a wire
-				meet = func(m, o *machine) exchange.Result { return pull(t, o.peer(), m.peer()) }
+				meet = func(m, o *machine) merge.Outcome { return pull(t, o.peer(), m.peer()) }
 			}
 			w := &walk{t: t, rng: rng, all: all, meet: meet, known: map[*machine]knownOf{}}
 			for range testlength.Choose(40, 120, 300) {
@@ -249,7 +249,7 @@ type walk struct {
 	t     *testing.T
 	rng   *rand.Rand
 	all   []*machine
-	meet  func(m, o *machine) exchange.Result
+	meet  func(m, o *machine) merge.Outcome
 	talks []scrollback.ConversationID
 	known map[*machine]knownOf
 	n     int

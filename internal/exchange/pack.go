@@ -30,7 +30,7 @@ func (p *Peer) Elements(ctx context.Context, id scrollback.ConversationID) (Elem
 		return out, err
 	}
 	if c != nil {
-		for _, m := range c.record.Messages {
+		for _, m := range c.inOrder() {
 			out.Messages = append(out.Messages, MessageElement{m.Element(), m.Key()})
 		}
 	}

@@ -13,19 +13,10 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/stamp"
 )
 
-// Access is what another store may here; the zero value is everything.
-type Access struct {
-	Sees     func(project string) bool // nil: all projects
-	ReadOnly bool                      // nothing is taken from it
-	NoPurges bool                      // neither purges nor what is stored of projects are taken from it
-}
-
-func (a Access) sees(project string) bool { return a.Sees == nil || a.Sees(project) }
-
 // Peer is a side as another store that meets it asks it. It answers one question at a time.
 type Peer struct {
 	Side
-	may  Access
+	may  merge.Access
 	tree *merge.Tree
 	last *heldConversation                      // that was asked about last
 	put  *heldConversation                      // that was written to last
@@ -34,7 +25,7 @@ type Peer struct {
 }
 
 // Peer makes a side ready for a meeting.
-func (s Side) Peer(may Access) *Peer {
+func (s Side) Peer(may merge.Access) *Peer {
 	return &Peer{Side: s, may: may, told: map[scrollback.ArtifactID]bool{}}
 }
 
@@ -56,7 +47,7 @@ func (p *Peer) Head(ctx context.Context) (merge.Head, error) {
 	for _, c := range d.Conversations {
 		all = append(all, merge.Summary(c))
 	}
-	if p.may.Sees != nil {
+	if len(p.may.Projects) > 0 {
 		if all, err = p.keepSeen(ctx, all); err != nil {
 			return merge.Head{}, err
 		}
@@ -80,13 +71,13 @@ func (p *Peer) keepSeen(ctx context.Context, all []merge.Summary) ([]merge.Summa
 		return nil, err
 	}
 	for _, c := range list {
-		if p.may.sees(c.Project) {
+		if p.may.Sees(c.Project) {
 			visible[c.ID] = true
 		}
 	}
 	stones, err := p.Store.Move.ListStones(ctx)
 	for _, s := range stones {
-		if p.may.sees(s.Project) {
+		if p.may.Sees(s.Project) {
 			visible[s.ID] = true
 		}
 	}
@@ -95,12 +86,12 @@ func (p *Peer) keepSeen(ctx context.Context, all []merge.Summary) ([]merge.Summa
 
 // isSeen reports whether the other may know of a conversation; one that is not here it may.
 func (p *Peer) isSeen(ctx context.Context, id scrollback.ConversationID) (bool, error) {
-	if p.may.Sees == nil {
+	if len(p.may.Projects) == 0 {
 		return true, nil
 	}
 	h, err := p.Store.ReadHead(ctx, id)
 	if err == nil && h.ID == id {
-		return p.may.sees(h.Project), nil
+		return p.may.Sees(h.Project), nil
 	}
 	if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return false, err
@@ -109,7 +100,7 @@ func (p *Peer) isSeen(ctx context.Context, id scrollback.ConversationID) (bool, 
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return true, nil
 	}
-	return err == nil && p.may.sees(stone.Project), err
+	return err == nil && p.may.Sees(stone.Project), err
 }
 
 // Level implements [merge.Side].
@@ -143,6 +134,10 @@ func (p *Peer) Inventory(ctx context.Context, id scrollback.ConversationID) (mer
 		return out, err
 	}
 	if c != nil {
+		out.Project = ProjectOf(&c.record)
+		if c.record.Parent != nil {
+			out.Parent = c.record.Parent.Conversation
+		}
 		out.Tally = c.tally()
 		sums := map[scrollback.BranchID]*merge.Range{}
 		for _, m := range c.record.Messages {
@@ -163,6 +158,8 @@ func (p *Peer) Inventory(ctx context.Context, id scrollback.ConversationID) (mer
 		out.Rest[e.hash[0]] = out.Rest[e.hash[0]].Add(e.hash)
 		if e.stone != nil {
 			out.Tally = out.Tally.Replace(nil, &e.hash)
+			out.Gone = true
+			out.Project = e.stone.Project
 		}
 	}
 	return out, err
@@ -191,7 +188,7 @@ func (p *Peer) elements(ctx context.Context, id scrollback.ConversationID, c *he
 		return out, nil
 	case err != nil:
 		return nil, err
-	case s.ID == id && p.may.sees(s.Project):
+	case s.ID == id && p.may.Sees(s.Project):
 		stone := newStone(s)
 		out = append(out, element{hash: stone.Element(), stone: &stone})
 	}
@@ -227,13 +224,37 @@ func (p *Peer) Messages(ctx context.Context, id scrollback.ConversationID, of []
 		return nil, err
 	}
 	var out []scrollback.MessageID
-	for _, m := range c.record.Messages {
+	for _, m := range c.inOrder() {
 		within := func(r merge.Range) bool { return m.Born == r.Branch && m.Seq >= r.From && m.Seq <= r.To }
 		if slices.ContainsFunc(of, within) {
 			out = append(out, m.Key())
 		}
 	}
 	return out, nil
+}
+
+// inOrder lists the messages: each behind the one before it, and those on the path of the newest one first, so that a
+// store which gets them in parts stands at that.
+func (c *heldConversation) inOrder() []merge.Message {
+	var newest merge.Message
+	for _, m := range c.record.Messages {
+		if m.CreatedAt > newest.CreatedAt || m.CreatedAt == newest.CreatedAt && m.Seq > newest.Seq {
+			newest = m
+		}
+	}
+	path := map[scrollback.MessageID]bool{}
+	for id := newest.ID; id != ""; id = c.messages[id].Prev {
+		path[id] = true
+	}
+	out := make([]merge.Message, 0, len(c.record.Messages))
+	for _, onPath := range []bool{true, false} {
+		for _, m := range c.record.Messages {
+			if path[m.ID] == onPath {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
 }
 
 // Lacks implements [merge.Side].
@@ -286,6 +307,18 @@ func (p *Peer) Records(ctx context.Context, wanted []merge.Wanted) (merge.Set, e
 		if err != nil {
 			return out, err
 		}
+		if w.All {
+			w.Messages = nil
+			w.Rest = nil
+			if c != nil {
+				for _, m := range c.inOrder() {
+					w.Messages = append(w.Messages, m.Key())
+				}
+			}
+			for _, e := range elements {
+				w.Rest = append(w.Rest, e.hash)
+			}
+		}
 		for _, e := range elements {
 			if e.stone != nil && slices.Contains(w.Rest, e.hash) {
 				out.Stones = append(out.Stones, *e.stone)
@@ -323,35 +356,29 @@ func (p *Peer) pack(ctx context.Context, c *heldConversation, w merge.Wanted, el
 		}
 	}
 	size := recordBytes
-	wants := make(map[scrollback.MessageID]bool, len(w.Messages))
 	for _, id := range w.Messages {
-		wants[id] = true
-	}
-	newest := c.newestPath()
-	for _, onPath := range []bool{true, false} { // who never had it stands at the newest end, also when it comes in parts
-		for _, m := range c.record.Messages {
-			if !wants[m.Key()] || newest[m.ID] != onPath {
-				continue
-			}
-			if size >= most {
-				return out, size, nil
-			}
-			at := c.places[m.ID]
-			full, err := p.Store.ReadMessages(ctx, at.branch, at.seq, at.seq)
-			if err != nil {
-				return out, size, err
-			}
-			if err := packContent(&m, full[0]); err != nil {
-				return out, size, err
-			}
-			size += len(m.Content) + messageBytes
-			out.Messages = append(out.Messages, m)
-			for _, id := range m.Artifacts {
-				p.told[id] = true
-				is := func(m merge.Mention) bool { return m.Artifact == id }
-				if i := slices.IndexFunc(c.record.Mentions, is); i >= 0 && !slices.ContainsFunc(out.Mentions, is) {
-					out.Mentions = append(out.Mentions, c.record.Mentions[i])
-				}
+		m, here := c.messages[id]
+		if !here {
+			continue
+		}
+		if size >= most {
+			return out, size, nil
+		}
+		at := c.places[m.ID]
+		full, err := p.Store.ReadMessages(ctx, at.branch, at.seq, at.seq)
+		if err != nil {
+			return out, size, err
+		}
+		if err := packContent(&m, full[0]); err != nil {
+			return out, size, err
+		}
+		size += len(m.Content) + messageBytes
+		out.Messages = append(out.Messages, m)
+		for _, id := range m.Artifacts {
+			p.told[id] = true
+			is := func(m merge.Mention) bool { return m.Artifact == id }
+			if i := slices.IndexFunc(c.record.Mentions, is); i >= 0 && !slices.ContainsFunc(out.Mentions, is) {
+				out.Mentions = append(out.Mentions, c.record.Mentions[i])
 			}
 		}
 	}
@@ -383,21 +410,6 @@ func (p *Peer) pack(ctx context.Context, c *heldConversation, w merge.Wanted, el
 	return out, size, nil
 }
 
-// newestPath returns the messages on the path to the newest one.
-func (c *heldConversation) newestPath() map[scrollback.MessageID]bool {
-	var newest merge.Message
-	for _, m := range c.record.Messages {
-		if m.CreatedAt > newest.CreatedAt || m.CreatedAt == newest.CreatedAt && m.Seq > newest.Seq {
-			newest = m
-		}
-	}
-	path := map[scrollback.MessageID]bool{}
-	for id := newest.ID; id != ""; id = c.messages[id].Prev {
-		path[id] = true
-	}
-	return path
-}
-
 // sizeOf returns how long a record is, in bytes of JSON.
 func sizeOf(c merge.Conversation) (int, error) {
 	text, err := json.Marshal(c)
@@ -416,15 +428,15 @@ func (p *Peer) projects(ctx context.Context) ([]merge.Project, error) {
 		return nil, nil
 	}
 	all, err := p.readProjects(ctx)
-	return slices.DeleteFunc(all, func(one merge.Project) bool { return !p.may.sees(one.Name) }), err
+	return slices.DeleteFunc(all, func(one merge.Project) bool { return !p.may.Sees(one.Name) }), err
 }
 
 // Put takes records that arrived. What the other may not is counted, and the rest goes on.
-func (p *Peer) Put(ctx context.Context, set merge.Set, q Request) (Result, error) {
+func (p *Peer) Put(ctx context.Context, set merge.Set, on merge.Terms) (merge.Outcome, error) {
 	if p.may.ReadOnly {
-		return Result{}, scrollback.Errorf(scrollback.Refused, "exchange.Put", i18n.SyncOnlyReads)
+		return merge.Outcome{}, scrollback.Errorf(scrollback.Refused, "exchange.Put", i18n.SyncOnlyReads)
 	}
-	t := p.newTaking(q, p.may)
+	t := p.newTaking(Request{Terms: on}, p.may)
 	t.last = p.put
 	if p.gone != nil {
 		t.spare = p.gone
@@ -436,8 +448,8 @@ func (p *Peer) Put(ctx context.Context, set merge.Set, q Request) (Result, error
 		if err != nil {
 			return t.out, err
 		}
-		if !seen || c.CreatedAt != 0 && !p.may.sees(ProjectOf(&c)) {
-			t.out.Denied++
+		if !seen || c.CreatedAt != 0 && !p.may.Sees(ProjectOf(&c)) {
+			t.out.Denied.Conversations++
 			continue
 		}
 		a, refused := openArrival(c)
@@ -466,7 +478,7 @@ func (p *Peer) Put(ctx context.Context, set merge.Set, q Request) (Result, error
 		}
 	}
 	if p.may.NoPurges {
-		t.out.Denied += len(set.Projects)
+		t.out.Denied.Projects += len(set.Projects)
 		return t.out, nil
 	}
 	return t.out, t.takeProjects(ctx, set.Projects)
@@ -480,8 +492,8 @@ func (p *Peer) allowStones(ctx context.Context, t *taking, all []merge.Stone) ([
 		if err != nil {
 			return nil, err
 		}
-		if p.may.NoPurges || !seen || !p.may.sees(s.Project) {
-			t.out.Denied++
+		if p.may.NoPurges || !seen || !p.may.Sees(s.Project) {
+			t.out.Denied.Purges++
 			continue
 		}
 		out = append(out, s)
@@ -502,7 +514,7 @@ func (p *Peer) hasBytes(ctx context.Context, c *merge.Conversation) (bool, error
 // LacksArtifacts returns those of some artifacts whose bytes are not here. One who does not see everything learns
 // nothing by it.
 func (p *Peer) LacksArtifacts(ctx context.Context, ids []scrollback.ArtifactID) ([]scrollback.ArtifactID, error) {
-	if p.may.Sees != nil {
+	if len(p.may.Projects) > 0 {
 		return ids, nil
 	}
 	var out []scrollback.ArtifactID
@@ -520,7 +532,7 @@ func (p *Peer) LacksArtifacts(ctx context.Context, ids []scrollback.ArtifactID) 
 
 // OpenArtifact opens the bytes of an artifact that was handed over, and returns how many they are.
 func (p *Peer) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (io.ReadCloser, int64, error) {
-	if p.may.Sees != nil && !p.told[id] {
+	if len(p.may.Projects) > 0 && !p.told[id] {
 		return nil, 0, scrollback.Errorf(scrollback.NotFound, "exchange.OpenArtifact", i18n.NoSuchArtifact)
 	}
 	return p.Archive.OpenArtifact(ctx, id)
@@ -533,3 +545,6 @@ func (p *Peer) PutArtifact(ctx context.Context, id scrollback.ArtifactID, r io.R
 	}
 	return p.putArtifact(ctx, id, r, size)
 }
+
+// Access returns what the other store may here.
+func (p *Peer) Access(context.Context) (merge.Access, error) { return p.may, nil }

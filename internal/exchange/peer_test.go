@@ -30,7 +30,7 @@ func overWire(t *testing.T, set merge.Set) (out merge.Set) {
 }
 
 // pull brings into one peer what another has, part by part.
-func pull(t *testing.T, from, into *exchange.Peer) (sum exchange.Result) {
+func pull(t *testing.T, from, into *exchange.Peer) (sum merge.Outcome) {
 	t.Helper()
 	ctx := context.Background()
 	var stones []merge.Stone
@@ -55,17 +55,17 @@ func pull(t *testing.T, from, into *exchange.Peer) (sum exchange.Result) {
 				bring(t, from, into, m.Artifact)
 			}
 		}
-		got, err := into.Put(ctx, overWire(t, set), exchange.Request{Purges: true})
+		got, err := into.Put(ctx, overWire(t, set), merge.Terms{Purges: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		sum.Messages += got.Messages
 		sum.Conversations += got.Conversations
 		sum.Purged += got.Purged
-		sum.Denied += got.Denied
+		sum.Denied.Conversations += got.Denied.Conversations
 		sum.Refused = append(sum.Refused, got.Refused...)
 		if got.Conversations == 0 {
-			last, err := into.Put(ctx, merge.Set{Stones: stones}, exchange.Request{Purges: true})
+			last, err := into.Put(ctx, merge.Set{Stones: stones}, merge.Terms{Purges: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ func bring(t *testing.T, from, into *exchange.Peer, id scrollback.ArtifactID) {
 	}
 }
 
-func (m *machine) peer() *exchange.Peer { return m.side().Peer(exchange.Access{}) }
+func (m *machine) peer() *exchange.Peer { return m.side().Peer(merge.Access{}) }
 
 // TestPeersHandOver: what goes as records is the same as what is read from a store, with bytes, folds and views.
 func TestPeersHandOver(t *testing.T) {
@@ -197,7 +197,7 @@ func TestPeersOfKeys(t *testing.T) {
 		}
 		server.say(id, "about "+project)
 	}
-	may := exchange.Access{Sees: func(p string) bool { return p == "mine" || p == "new" }, NoPurges: true}
+	may := merge.Access{Projects: []string{"mine", "new"}, NoPurges: true}
 	pull(t, server.side().Peer(may), laptop.peer())
 	all, err := laptop.Store.Move.ListAll(ctx)
 	if err != nil || len(all) != 1 || all[0].ID != mine {
@@ -216,7 +216,7 @@ func TestPeersOfKeys(t *testing.T) {
 		laptop.say(id, "for "+project)
 	}
 	got := pull(t, laptop.peer(), server.side().Peer(may))
-	if got.Messages != 4 || got.Denied == 0 {
+	if got.Messages != 4 || got.Denied.Total() == 0 {
 		t.Errorf("%+v", got)
 	}
 	all, err = server.Store.Move.ListAll(ctx)
@@ -226,7 +226,7 @@ func TestPeersOfKeys(t *testing.T) {
 	}
 	reads := may
 	reads.ReadOnly = true
-	if _, err := server.side().Peer(reads).Put(ctx, merge.Set{}, exchange.Request{}); scrollback.CodeOf(err) !=
+	if _, err := server.side().Peer(reads).Put(ctx, merge.Set{}, merge.Terms{}); scrollback.CodeOf(err) !=
 		scrollback.Refused {
 		t.Error(err)
 	}

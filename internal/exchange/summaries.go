@@ -178,7 +178,7 @@ func (m *meeting) listTheirs(ctx context.Context, from Side) ([]scrollback.Conve
 }
 
 // end notes that all was taken that the other side held when the meeting began, unless something was left out.
-func (m *meeting) end(ctx context.Context, into Side, q Request, r *Result) error {
+func (m *meeting) end(ctx context.Context, into Side, q Request, r *merge.Outcome) error {
 	if q.Look || len(r.Refused) > 0 || len(r.Waiting) > 0 || len(r.Held) > 0 || m.mark == m.known {
 		return nil
 	}

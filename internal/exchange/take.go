@@ -12,31 +12,16 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/stamp"
 )
 
-// Result is what taking another store's history came to. Refused were left out and said why; of Waiting nothing can be
-// written before a turn of theirs has ended here, or before what they go on from has arrived. Held are purges that were
-// not taken because they were too many at once (see [merge.HoldPurges]), and Denied counts what the caller may not.
-type Result struct {
-	Conversations int                         `json:"conversations"` // that were new, or have more than before
-	New           int                         `json:"new"`           // of these, those that were not here
-	Messages      int64                       `json:"messages"`
-	Purged        int                         `json:"purged"`
-	Refused       []merge.Refused             `json:"refused,omitempty"`
-	Waiting       []scrollback.ConversationID `json:"waiting,omitempty"`
-	Held          []scrollback.ConversationID `json:"held,omitempty"`
-	Denied        int                         `json:"denied,omitempty"`
-}
-
 // Request says how to take.
 type Request struct {
-	Look     bool // nothing is written; the result says what would be
-	Purges   bool // all of them are taken, however many
+	merge.Terms
 	Progress func(done, total int)
 }
 
 // Take brings all that one side holds and another lacks into that other, and leaves the first as it is. What is cut off
 // goes on when it is repeated.
-func Take(ctx context.Context, from, into Side, q Request) (Result, error) {
-	t := into.newTaking(q, Access{})
+func Take(ctx context.Context, from, into Side, q Request) (merge.Outcome, error) {
+	t := into.newTaking(q, merge.Access{})
 	m, err := beginMeeting(ctx, from, into)
 	if err != nil {
 		return t.out, err
@@ -85,17 +70,17 @@ func Take(ctx context.Context, from, into Side, q Request) (Result, error) {
 // taking is another store's history on its way into a store.
 type taking struct {
 	into Side
-	may  Access
+	may  merge.Access
 	q    Request
 	now  int64
 	last *heldConversation // as it is here after what was written, if that is known
-	out  Result
+	out  merge.Outcome
 
 	// spare is what arrived of conversations that were purged here: a living fork that arrives may need some of it.
 	spare map[scrollback.ConversationID]*arrival
 }
 
-func (s Side) newTaking(q Request, may Access) *taking {
+func (s Side) newTaking(q Request, may merge.Access) *taking {
 	return &taking{into: s, may: may, q: q, now: s.Store.Now(), spare: map[scrollback.ConversationID]*arrival{}}
 }
 
@@ -266,6 +251,7 @@ func (t *taking) writeArrival(ctx context.Context, a *arrival) error {
 			continue // what it goes on from has not arrived
 		}
 		t.out.Conversations++
+		t.out.Changed = append(t.out.Changed, c.ID)
 		t.out.Messages += int64(len(c.Messages))
 		if w.ours == nil {
 			t.out.New++

@@ -27,8 +27,7 @@ const op = "sync"
 // Options say how to meet.
 type Options struct {
 	Pull, Push bool
-	Look       bool                  // nothing is written, on either side
-	Purges     bool                  // all of them are taken, however many
+	Terms      merge.Terms           // a look writes nothing on either side
 	Project    string                // only what is of this one here and now; empty: everything
 	Progress   func(done, total int) // batches
 	Now        func() int64          // Unix ms
@@ -37,7 +36,7 @@ type Options struct {
 // Result is what a meeting came to. ToCome counts what others have announced and is not here yet, and batches that wait
 // for something else.
 type Result struct {
-	Pulled  exchange.Result
+	Pulled  merge.Outcome
 	Pushed  Pushed
 	ToCome  int
 	Refused []vault.Refusal
@@ -87,7 +86,7 @@ func (m *Meeting) Meet(ctx context.Context, o Options) (Result, error) {
 	out.ToCome += news.ToCome
 	out.Refused = news.Refused
 	out.Ignored = news.Ignored
-	if o.Look {
+	if o.Terms.Look {
 		return out, nil
 	}
 	m.State.LastMet = o.Now()
@@ -99,14 +98,15 @@ func (m *Meeting) Meet(ctx context.Context, o Options) (Result, error) {
 // pull takes what was not read yet. A batch that waits for another one is tried again behind it.
 func (m *Meeting) pull(ctx context.Context, o Options, out *Result) error {
 	var waiting, remains []vault.Batch
+	counted := map[scrollback.ConversationID]bool{}
 	take := func(b vault.Batch) (bool, error) {
 		got, hasRemains, err := m.take(ctx, o, b)
 		if err != nil {
 			return false, err
 		}
-		addResult(&out.Pulled, got)
+		out.Pulled.Add(got, counted)
 		switch {
-		case o.Look || o.Project != "" || len(got.Held) > 0: // it is read again the next time
+		case o.Terms.Look || o.Project != "" || len(got.Held) > 0: // it is read again the next time
 			return true, nil
 		case len(got.Waiting) > 0:
 			return false, nil
@@ -159,10 +159,10 @@ func (m *Meeting) pull(ctx context.Context, o Options, out *Result) error {
 
 // take takes a batch, and reports whether it has what forks keep of purged conversations. One of a newer version, or
 // that is none, is refused.
-func (m *Meeting) take(ctx context.Context, o Options, b vault.Batch) (out exchange.Result, remains bool, err error) {
+func (m *Meeting) take(ctx context.Context, o Options, b vault.Batch) (out merge.Outcome, remains bool, err error) {
 	var set merge.Set
 	if err := json.Unmarshal(b.Bytes, &set); err != nil {
-		return exchange.Result{Refused: []merge.Refused{{Record: "batch of " + b.Name}}}, false, nil
+		return merge.Outcome{Refused: []merge.Refused{{Record: "batch of " + b.Name}}}, false, nil
 	}
 	for _, c := range set.Conversations {
 		remains = remains || c.CreatedAt == 0 && len(c.Messages) > 0
@@ -176,7 +176,7 @@ func (m *Meeting) take(ctx context.Context, o Options, b vault.Batch) (out excha
 			return exchange.ProjectOf(&c) != o.Project
 		})
 	}
-	if !o.Look {
+	if !o.Terms.Look {
 		for _, c := range set.Conversations {
 			for _, mention := range c.Mentions {
 				if err := m.bringArtifact(ctx, mention); err != nil {
@@ -185,7 +185,7 @@ func (m *Meeting) take(ctx context.Context, o Options, b vault.Batch) (out excha
 			}
 		}
 	}
-	out, err = m.Ours.Put(ctx, set, exchange.Request{Look: o.Look, Purges: o.Purges})
+	out, err = m.Ours.Put(ctx, set, o.Terms)
 	return out, remains, err
 }
 
@@ -206,19 +206,6 @@ func (m *Meeting) bringArtifact(ctx context.Context, mention merge.Mention) erro
 	return err
 }
 
-func addResult(sum *exchange.Result, o exchange.Result) {
-	sum.Conversations += o.Conversations
-	sum.New += o.New
-	sum.Messages += o.Messages
-	sum.Purged += o.Purged
-	sum.Refused = append(sum.Refused, o.Refused...)
-	for _, id := range o.Held {
-		if !slices.Contains(sum.Held, id) {
-			sum.Held = append(sum.Held, id)
-		}
-	}
-}
-
 // push publishes what the vault lacks; all of it, if what was published is lost.
 func (m *Meeting) push(ctx context.Context, o Options, lost bool, out *Result) error {
 	mark, err := m.Ours.Mark(ctx)
@@ -228,7 +215,7 @@ func (m *Meeting) push(ctx context.Context, o Options, lost bool, out *Result) e
 	if mark == m.State.Mark && !lost {
 		return nil
 	}
-	if lost && !o.Look {
+	if lost && !o.Terms.Look {
 		m.State.Mark = ""
 		if err := m.known.forget(); err != nil {
 			return err
@@ -239,7 +226,7 @@ func (m *Meeting) push(ctx context.Context, o Options, lost bool, out *Result) e
 		return err
 	}
 	out.Pushed = plan.Pushed
-	if o.Look {
+	if o.Terms.Look {
 		return nil
 	}
 	publish := m.Vault.Publish

@@ -89,11 +89,11 @@ func (m *machine) tryMeet(dir string, o relay.Options) (relay.Result, error) {
 		return relay.Result{}, err
 	}
 	o.Now = m.Store.Now
-	meeting := &relay.Meeting{Vault: v, Ours: m.side().Peer(exchange.Access{}), Place: m.place, State: &state}
+	meeting := &relay.Meeting{Vault: v, Ours: m.side().Peer(merge.Access{}), Place: m.place, State: &state}
 	return meeting.Meet(m.t.Context(), o)
 }
 
-var both = relay.Options{Pull: true, Push: true, Purges: true}
+var both = relay.Options{Pull: true, Push: true, Terms: merge.Terms{Purges: true}}
 
 func (m *machine) digest() exchange.Digest {
 	m.t.Helper()
@@ -128,8 +128,8 @@ func wantEqual(t *testing.T, all ...*machine) {
 	for _, m := range all[1:] {
 		if got := m.digest(); got.Digest != want.Digest {
 			for _, pair := range [][2]*machine{{all[0], m}, {m, all[0]}} {
-				to := pair[0].side().Peer(exchange.Access{})
-				from := pair[1].side().Peer(exchange.Access{})
+				to := pair[0].side().Peer(merge.Access{})
+				from := pair[1].side().Peer(merge.Access{})
 				wanted, err := merge.Missing(t.Context(), to, from)
 				if err != nil {
 					t.Fatal(err)
