@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/exchange"
 	"github.com/scrollback-ai/scrollback/internal/merge"
 	"github.com/scrollback-ai/scrollback/local"
@@ -199,4 +200,33 @@ func TestTakeAgain(t *testing.T) {
 	if b.said(one) != "one more of b" {
 		t.Errorf("%q", b.said(one))
 	}
+}
+
+// TestTakeForkOfPurged: what a fork needs of a conversation that was purged here comes with it, although nothing was
+// written to that since the stores met.
+func TestTakeForkOfPurged(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	a := openMachine(t, "a", t.TempDir())
+	b := openMachine(t, "b", t.TempDir())
+	id := a.create()
+	a.say(id, "one")
+	a.say(id, "two")
+	b.takeFrom(a)
+	if _, err := b.Purge(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	f, err := a.Branches().Fork(ctx, id, engine.Point{Seq: new(int64(2))}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.say(f.ID, "of the fork")
+	if got := b.takeFrom(a); len(got.Waiting) > 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := b.said(f.ID); got != "one of the fork" {
+		t.Errorf("the fork says %q", got)
+	}
+	a.takeFrom(b)
+	wantEqual(t, a, b)
 }
