@@ -10,16 +10,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/stamp"
 )
 
-// Result is what taking another store's history came to. Refused were left out and said why; of Waiting nothing can be
-// written before a turn of theirs has ended here.
-type Result struct {
-	Conversations int // that were new, or have more than before
-	New           int // of these, those that were not here
-	Messages      int64
-	Purged        int
-	Refused       []merge.Refused
-	Waiting       []scrollback.ConversationID
-}
+// Result is what taking another store's history came to.
+type Result = merge.Outcome
 
 // Request says how to take.
 type Request struct {

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -20,6 +21,37 @@ const (
 // down, and lists single records only where they differ: two stores that hold the same are compared by one answer
 // of each. What only our side has is not listed; it is what the other side lacks.
 func Missing(ctx context.Context, ours, theirs Side) ([]Wanted, error) {
+	differ, err := Differing(ctx, ours, theirs)
+	if err != nil {
+		return nil, err
+	}
+	var out []Wanted
+	for part := range slices.Chunk(differ, ManyConversations) {
+		var ids []scrollback.ConversationID
+		for _, d := range part {
+			ids = append(ids, d.ID)
+		}
+		wanted, err := MissingOf(ctx, ours, theirs, ids)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, wanted...)
+	}
+	return out, nil
+}
+
+// ManyConversations is how many are compared at once, or asked for.
+const ManyConversations = 64
+
+// Difference is a conversation that one store lacks, or has less of or otherwise than another: with the digest it has
+// there, and whether anything of it is here.
+type Difference struct {
+	Summary
+	Here bool
+}
+
+// Differing lists the conversations of which a store may lack something that another one holds, by id.
+func Differing(ctx context.Context, ours, theirs Side) ([]Difference, error) {
 	here, err := ours.Head(ctx)
 	if err != nil {
 		return nil, err
@@ -29,24 +61,153 @@ func Missing(ctx context.Context, ours, theirs Side) ([]Wanted, error) {
 		return nil, err
 	}
 	c := comparison{ctx: ctx, ours: ours, theirs: theirs}
-	if err := c.compareLevel(""); err != nil {
+	err = c.compareLevel("")
+	slices.SortFunc(c.differ, func(a, b Difference) int { return cmp.Compare(a.ID, b.ID) })
+	return c.differ, err
+}
+
+// MissingOf lists what a store lacks of some conversations, at most [ManyConversations], that another one holds.
+func MissingOf(ctx context.Context, ours, theirs Side, ids []scrollback.ConversationID) ([]Wanted, error) {
+	here, err := Inventories(ctx, ours, ids)
+	if err != nil {
 		return nil, err
 	}
-	slices.Sort(c.differ)
-	for _, id := range c.differ {
-		if err := c.compareConversation(id); err != nil {
+	there, err := Inventories(ctx, theirs, ids)
+	if err != nil {
+		return nil, err
+	}
+	c := comparison{ctx: ctx, ours: ours, theirs: theirs}
+	var list []Listing // of theirs
+	held := map[scrollback.ConversationID]Inventory{}
+	for i, id := range ids {
+		l := Listing{ID: id}
+		if here[i].Tally.Messages != there[i].Tally.Messages {
+			if l.Ranges, err = c.compareMessages(id, here[i].Ranges, there[i].Ranges); err != nil {
+				return nil, err
+			}
+		}
+		// What goes with the messages that remain of a purged conversation is in the buckets, and not in the tally.
+		for _, bucket := range slices.Sorted(maps.Keys(there[i].Rest)) {
+			if here[i].Rest[bucket] != there[i].Rest[bucket] {
+				l.Buckets = append(l.Buckets, bucket)
+			}
+		}
+		if len(l.Ranges)+len(l.Buckets) > 0 {
+			list = append(list, l)
+			held[id] = here[i]
+		}
+	}
+	var out []Wanted
+	for _, part := range inParts(list) {
+		wanted, err := c.listMissing(part, held)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, wanted...)
+	}
+	return joinWanted(out), nil
+}
+
+// listMost is how many messages one answer lists.
+const listMost = 8192
+
+// inParts divides what is to be listed by how much that is.
+func inParts(list []Listing) [][]Listing {
+	var out [][]Listing
+	left := int64(0)
+	for _, l := range list {
+		ranges := l.Ranges
+		l.Ranges = nil
+		for {
+			if left <= 0 {
+				out = append(out, nil)
+				left = listMost
+			}
+			for len(ranges) > 0 && left > 0 {
+				l.Ranges = append(l.Ranges, ranges[0])
+				left -= ranges[0].Count
+				ranges = ranges[1:]
+			}
+			left--
+			last := len(out) - 1
+			out[last] = append(out[last], l)
+			if len(ranges) == 0 {
+				break
+			}
+			l = Listing{ID: l.ID}
+		}
+	}
+	return out
+}
+
+// joinWanted makes one of what is wanted of a conversation in parts that follow each other.
+func joinWanted(list []Wanted) []Wanted {
+	var out []Wanted
+	for _, w := range list {
+		if n := len(out); n > 0 && out[n-1].ID == w.ID {
+			out[n-1].Messages = append(out[n-1].Messages, w.Messages...)
+			out[n-1].Rest = append(out[n-1].Rest, w.Rest...)
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// listMissing lists records of theirs, and keeps those that ours lacks.
+func (c *comparison) listMissing(list []Listing, held map[scrollback.ConversationID]Inventory) ([]Wanted, error) {
+	listed, err := Lists(c.ctx, c.theirs, list)
+	if err != nil {
+		return nil, err
+	}
+	var ask []Listing
+	for i, l := range list {
+		own := Listing{ID: l.ID}
+		if len(held[l.ID].Ranges) > 0 {
+			own.Keys = listed[i].Messages
+		}
+		for _, bucket := range l.Buckets {
+			if _, ok := held[l.ID].Rest[bucket]; ok {
+				own.Buckets = append(own.Buckets, bucket)
+			}
+		}
+		if len(own.Keys)+len(own.Buckets) > 0 {
+			ask = append(ask, own)
+		}
+	}
+	var answers []Listed
+	if len(ask) > 0 {
+		if answers, err = Lists(c.ctx, c.ours, ask); err != nil {
 			return nil, err
 		}
 	}
-	return c.wanted, nil
+	var out []Wanted
+	for i, l := range list {
+		wanted := Wanted{ID: l.ID, Messages: listed[i].Messages, Rest: listed[i].Rest}
+		if len(ask) > 0 && ask[0].ID == l.ID {
+			if len(ask[0].Keys) > 0 {
+				wanted.Messages = answers[0].Lacks
+			}
+			known := make(map[Hash]bool, len(answers[0].Rest))
+			for _, h := range answers[0].Rest {
+				known[h] = true
+			}
+			wanted.Rest = slices.DeleteFunc(wanted.Rest, func(h Hash) bool { return known[h] })
+			ask = ask[1:]
+			answers = answers[1:]
+		}
+		if len(wanted.Messages)+len(wanted.Rest) > 0 {
+			out = append(out, wanted)
+		}
+	}
+	return out, nil
 }
 
 // comparison is two stores that are being compared.
 type comparison struct {
 	ctx          context.Context
 	ours, theirs Side
-	differ       []scrollback.ConversationID
-	wanted       []Wanted
+	differ       []Difference
 }
 
 // compareLevel finds the conversations below a prefix that differ, or that only they have.
@@ -107,7 +268,7 @@ func (c *comparison) compareListed(below Prefix, here Level, there []Summary) er
 	}
 	for _, s := range there {
 		if digest, ok := own[s.ID]; !ok || digest != s.Digest {
-			c.differ = append(c.differ, s.ID)
+			c.differ = append(c.differ, Difference{s, ok})
 		}
 	}
 	return nil
@@ -115,40 +276,21 @@ func (c *comparison) compareListed(below Prefix, here Level, there []Summary) er
 
 // compareEach compares conversations that they list one by one: ours are too many to be listed.
 func (c *comparison) compareEach(there []Summary) error {
-	for _, s := range there {
-		own, err := c.ours.Inventory(c.ctx, s.ID)
+	for part := range slices.Chunk(there, ManyConversations) {
+		var ids []scrollback.ConversationID
+		for _, s := range part {
+			ids = append(ids, s.ID)
+		}
+		own, err := Inventories(c.ctx, c.ours, ids)
 		if err != nil {
 			return err
 		}
-		if own.Tally.IsEmpty() || own.Tally.Digest(s.ID) != s.Digest {
-			c.differ = append(c.differ, s.ID)
+		for i, s := range part {
+			ok := !own[i].Tally.IsEmpty()
+			if !ok || own[i].Tally.Digest(s.ID) != s.Digest {
+				c.differ = append(c.differ, Difference{s, ok})
+			}
 		}
-	}
-	return nil
-}
-
-// compareConversation lists what is missing of a conversation.
-func (c *comparison) compareConversation(id scrollback.ConversationID) error {
-	here, err := c.ours.Inventory(c.ctx, id)
-	if err != nil {
-		return err
-	}
-	there, err := c.theirs.Inventory(c.ctx, id)
-	if err != nil {
-		return err
-	}
-	wanted := Wanted{ID: id}
-	if here.Tally.Messages != there.Tally.Messages {
-		if err := c.compareMessages(&wanted, here.Ranges, there.Ranges); err != nil {
-			return err
-		}
-	}
-	// What goes with the messages that remain of a purged conversation is in the buckets, and not in the tally.
-	if err := c.compareRest(&wanted, here.Rest, there.Rest); err != nil {
-		return err
-	}
-	if len(wanted.Messages) > 0 || len(wanted.Rest) > 0 {
-		c.wanted = append(c.wanted, wanted)
 	}
 	return nil
 }
@@ -161,8 +303,8 @@ type place struct {
 
 func (r Range) place() place { return place{r.Branch, r.From, r.To} }
 
-// compareMessages cuts ranges that differ until their messages are few enough to be listed.
-func (c *comparison) compareMessages(wanted *Wanted, here, there []Range) error {
+// compareMessages cuts ranges that differ until their messages are few enough to be listed, and returns those.
+func (c *comparison) compareMessages(id scrollback.ConversationID, here, there []Range) ([]Range, error) {
 	var small []Range
 	asked := map[place]bool{}
 	for _, r := range there {
@@ -176,12 +318,12 @@ func (c *comparison) compareMessages(wanted *Wanted, here, there []Range) error 
 		var ask []Range
 		for _, r := range there {
 			if !asked[r.place()] {
-				return fmt.Errorf("merge: messages %d to %d of a branch are no answer", r.From, r.To)
+				return nil, fmt.Errorf("merge: messages %d to %d of a branch are no answer", r.From, r.To)
 			}
 			mine, ok := own[r.place()]
 			switch {
 			case r.Count == 0 || ok && mine.Sum == r.Sum && mine.Count == r.Count:
-			case r.Count <= rangeSmall || r.To-r.From < rangeSmall:
+			case r.Count <= rangeSmall || r.To-r.From < rangeSmall || mine.Count == 0 && r.Count <= listMost:
 				small = append(small, r)
 			default:
 				ask = append(ask, r.split()...)
@@ -191,26 +333,20 @@ func (c *comparison) compareMessages(wanted *Wanted, here, there []Range) error 
 			break
 		}
 		var err error
-		if here, err = c.ours.Ranges(c.ctx, wanted.ID, ask); err != nil {
-			return err
+		if here, err = c.ours.Ranges(c.ctx, id, ask); err != nil {
+			return nil, err
 		}
-		if there, err = c.theirs.Ranges(c.ctx, wanted.ID, ask); err != nil {
-			return err
+		if there, err = c.theirs.Ranges(c.ctx, id, ask); err != nil {
+			return nil, err
 		}
 		clear(asked)
 		for _, r := range ask {
 			asked[r.place()] = true
 		}
 	}
-	if len(small) == 0 {
-		return nil
-	}
-	listed, err := c.theirs.Messages(c.ctx, wanted.ID, small)
-	if err != nil {
-		return err
-	}
-	wanted.Messages, err = c.ours.Lacks(c.ctx, wanted.ID, listed)
-	return err
+	// What fits one answer is in the order of the other side; where it does not, early messages come first.
+	slices.SortStableFunc(small, func(a, b Range) int { return cmp.Compare(a.From, b.From) })
+	return small, nil
 }
 
 // isSound reports whether a range can be one.
@@ -227,35 +363,4 @@ func (r Range) split() []Range {
 		out = append(out, Range{Branch: r.Branch, From: from, To: min(r.To, from+size-1)})
 	}
 	return out
-}
-
-// compareRest lists the elements of everything but messages that we do not have.
-func (c *comparison) compareRest(wanted *Wanted, here, there map[uint8]Sum) error {
-	var buckets []uint8
-	for _, bucket := range slices.Sorted(maps.Keys(there)) {
-		if here[bucket] != there[bucket] {
-			buckets = append(buckets, bucket)
-		}
-	}
-	if len(buckets) == 0 {
-		return nil
-	}
-	own, err := c.ours.Rest(c.ctx, wanted.ID, buckets)
-	if err != nil {
-		return err
-	}
-	listed, err := c.theirs.Rest(c.ctx, wanted.ID, buckets)
-	if err != nil {
-		return err
-	}
-	known := make(map[Hash]bool, len(own))
-	for _, h := range own {
-		known[h] = true
-	}
-	for _, h := range listed {
-		if !known[h] {
-			wanted.Rest = append(wanted.Rest, h)
-		}
-	}
-	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/merge"
+	"github.com/scrollback-ai/scrollback/internal/stamp"
 )
 
 // Memory is a store of records in memory. It implements [merge.Held] and [merge.Side].
@@ -526,6 +527,15 @@ func (s *Memory) Inventory(_ context.Context, id scrollback.ConversationID) (mer
 		return out, nil
 	}
 	out.Tally = c.tally
+	if stone, gone := s.stones[id]; gone {
+		out.Project = stone.Project
+		out.Gone = true
+	} else if f, ok := c.rest.Fields[stamp.FieldProject]; ok {
+		_ = json.Unmarshal(f.Value, &out.Project)
+	}
+	if c.rest.Parent != nil {
+		out.Parent = c.rest.Parent.Conversation
+	}
 	for branch, line := range c.lines {
 		out.Ranges = append(out.Ranges,
 			merge.Range{Branch: branch, From: 1, To: merge.MaxSeq, Count: int64(len(line)), Sum: c.sums[branch]})
@@ -583,14 +593,46 @@ func (s *Memory) Ranges(_ context.Context, id scrollback.ConversationID, of []me
 func (s *Memory) Messages(_ context.Context, id scrollback.ConversationID,
 	of []merge.Range) (out []scrollback.MessageID, err error) {
 	c := s.conversations[id]
+	if c == nil {
+		return nil, nil
+	}
+	var found []*message
 	for _, r := range of {
 		for _, m := range c.lines[r.Branch] {
 			if m.Seq >= r.From && m.Seq <= r.To {
-				out = append(out, m.Key())
+				found = append(found, m)
 			}
 		}
 	}
+	for _, m := range s.inOrder(c, found) {
+		out = append(out, m.Key())
+	}
 	return out, nil
+}
+
+// inOrder sorts messages of a conversation: those on the path of its newest one come first, and each comes behind the
+// one before it.
+func (s *Memory) inOrder(c *conversation, list []*message) []*message {
+	var newest *message
+	for _, m := range c.messages {
+		if newest == nil || m.CreatedAt > newest.CreatedAt || m.CreatedAt == newest.CreatedAt && m.Seq > newest.Seq {
+			newest = m
+		}
+	}
+	path := map[*message]bool{}
+	for m := newest; m != nil && m.of == newest.of; m = s.messages[m.Prev] {
+		path[m] = true
+	}
+	slices.SortStableFunc(list, func(a, b *message) int {
+		if path[a] != path[b] {
+			if path[a] {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Seq, b.Seq)
+	})
+	return list
 }
 
 // Lacks implements [merge.Side].
@@ -624,6 +666,14 @@ func (s *Memory) Records(_ context.Context, wanted []merge.Wanted) (out merge.Se
 			continue
 		}
 		into := merge.Conversation{ID: w.ID, Origins: c.rest.Origins}
+		if w.All {
+			for _, m := range s.inOrder(c, slices.Clone(c.messages)) {
+				w.Messages = append(w.Messages, m.Key())
+			}
+			for _, e := range s.elements(c) {
+				w.Rest = append(w.Rest, e.hash)
+			}
+		}
 		for _, key := range w.Messages {
 			if m := s.sources[source{w.ID, key}]; m != nil {
 				into.Messages = append(into.Messages, m.Message)
@@ -681,4 +731,14 @@ func (s *Memory) Export(id scrollback.ConversationID) merge.Conversation {
 	}
 	out.NameByKeys(s.key)
 	return out
+}
+
+// Mentions reports whether a conversation mentions an artifact.
+func (s *Memory) Mentions(artifact scrollback.ArtifactID) bool {
+	for _, c := range s.conversations {
+		if slices.ContainsFunc(c.rest.Mentions, func(m merge.Mention) bool { return m.Artifact == artifact }) {
+			return true
+		}
+	}
+	return false
 }

@@ -76,6 +76,29 @@ type World struct {
 	shown    []shownPath
 	fault    error // that was found where none can be returned
 	Figures  Figures
+
+	// MeetBy, unless it is nil, lets two stores meet in another way than by handing over all records at once: it may
+	// fail to, leave it half done or meet in one direction only.
+	MeetBy func(a, b Party) error
+}
+
+// Party is one of two stores that meet.
+type Party struct {
+	*Memory
+	world *World
+	node  *node
+}
+
+// Put merges records that arrived.
+func (p Party) Put(set merge.Set) merge.Result { return p.world.take(p.node, set) }
+
+// Parties returns the stores of a run.
+func (w *World) Parties() []Party {
+	var out []Party
+	for _, n := range w.nodes {
+		out = append(out, Party{n.Memory, w, n})
+	}
+	return out
 }
 
 // acknowledged is what somebody was told of a message: that it is stored, and its number.
@@ -849,6 +872,11 @@ func (w *World) meetAnother(n *node) error {
 	k := w.random.IntN(len(w.nodes))
 	if i == k || w.parts[i] != w.parts[k] {
 		return nil
+	}
+	if w.MeetBy != nil {
+		w.Figures.Meetings++
+		all := w.Parties()
+		return w.MeetBy(all[i], all[k])
 	}
 	return w.meet(w.nodes[i], w.nodes[k])
 }
