@@ -106,6 +106,7 @@ type statement struct {
 	was, now      [3]bool // of moves
 	names         []namedWord
 	index         nameIndex // of names
+	named, hans   int       // names that are not common, and those of one Chinese character
 	key           string
 	asks          bool
 	words         []string
@@ -118,6 +119,12 @@ func makeStatement(s string) *statement {
 	out := &statement{names: namesIn(s), key: same.Key(s), denies: countDenials(s, v)%2 == 1,
 		asks: isQuestion(s), words: wordsOf(s), scale: scaleOf(s)}
 	out.index = indexNames(out.names)
+	out.hans = countHan(out.names)
+	for _, w := range out.names {
+		if !common()[w.text] {
+			out.named++
+		}
+	}
 	out.strong, out.loose, out.aside = readChange(s, v)
 	for i, m := range moves {
 		out.was[i] = m.was().isIn(s, v)
@@ -158,14 +165,20 @@ func (s *statement) hasValue() bool {
 	return slices.ContainsFunc(s.values, func(v int) bool { return v >= 0 }) || slices.Contains(s.was[:], true)
 }
 
-// replaces needs a name that both have, or a value that the earlier one has.
+// replaces reports whether the sentence replaces an earlier one.
 func (s *statement) replaces(earlier *statement) bool {
+	return s.replacesSharing(earlier, countShared(s, earlier))
+}
+
+// replacesSharing is replaces, where it is known how many names of the earlier sentence that are not common this one
+// has. It needs a name that both have, or a value that the earlier one has.
+func (s *statement) replacesSharing(earlier *statement, shared int) bool {
 	moves := s.changesValue(earlier)
 	if moves && len(s.words) <= fewWords {
 		return true
 	}
-	shared, named := countShared(s, earlier)
-	found := moves || s.found(earlier, shared, named)
+	named := earlier.named
+	found := moves || s.found(earlier, shared)
 	if s.scale == nil || s.key == earlier.key || s.asks {
 		return found
 	}
@@ -187,10 +200,13 @@ type nameIndex map[string][]string
 // akinBytes is how many bytes akin words have in common at least, unless they are equal.
 const akinBytes = 4
 
+// beginOf returns how a name begins, as all do that are akin to it.
+func beginOf(name string) string { return name[:min(akinBytes, len(name))] }
+
 func indexNames(names []namedWord) nameIndex {
 	out := make(nameIndex, len(names))
 	for _, n := range names {
-		begin := n.text[:min(akinBytes, len(n.text))]
+		begin := beginOf(n.text)
 		out[begin] = append(out[begin], n.text)
 	}
 	return out
@@ -198,7 +214,7 @@ func indexNames(names []namedWord) nameIndex {
 
 // has reports whether a form of a word is among the names.
 func (x nameIndex) has(w string) bool {
-	return slices.ContainsFunc(x[w[:min(akinBytes, len(w))]], func(n string) bool { return isAkin(n, w) })
+	return slices.ContainsFunc(x[beginOf(w)], func(n string) bool { return isAkin(n, w) })
 }
 
 // fewWords, or characters, is how long a sentence is that speaks of one thing.
@@ -223,9 +239,9 @@ func (s *statement) changesValue(earlier *statement) bool {
 }
 
 // found is replaces by the rules alone, where no value is changed.
-func (s *statement) found(earlier *statement, shared, named int) bool {
+func (s *statement) found(earlier *statement, shared int) bool {
 	return s.loose && !s.aside && s.key != earlier.key && (s.strong || s.denies != earlier.denies) &&
-		sharesNames(s, earlier) && (3*shared >= named || shared > 1 && countHan(earlier.names) == 0)
+		(3*shared >= earlier.named || shared > 1 && earlier.hans == 0) && sharesNames(s, earlier)
 }
 
 // valueOf returns the value of a slot that a sentence names first, or -1.
@@ -271,7 +287,7 @@ func sharesNames(now, was *statement) bool {
 			hans++
 		}
 	}
-	return hans >= 2 || hans == 1 && countHan(was.names) == 1
+	return hans >= 2 || hans == 1 && was.hans == 1
 }
 
 func countHan(in []namedWord) int {

@@ -2,6 +2,7 @@ package kept
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -19,35 +20,63 @@ func Settle(rows []scrollback.Kept) []scrollback.Kept {
 }
 
 // Settler settles the rows of one conversation several times. It reads each sentence once, and goes on where the
-// rows are those of the last time and more. It is safe for concurrent use. A nil one
+// rows are those of the last time and more, whatever was left out of these. It is safe for concurrent use. A nil one
 // remembers nothing.
 type Settler struct {
 	mu         sync.Mutex // of all that follows
-	statements map[string]*statement
-	todos      map[string]openTodo // by text, without places
-	keys       map[scrollback.KeptID]string
+	times      int        // it has settled
+	statements readTexts[*statement]
+	todos      readTexts[openTodo] // without places
+	news       readTexts[[]newsSentence]
 	last       talk
+	compared   int // pairs of sentences, ever
 }
 
-// maxStatements bounds how many sentences a settler remembers.
-const maxStatements = 4096
+// readTexts are sentences as they were read.
+type readTexts[T any] map[string]*readText[T]
 
-// talk is a talk as it was read: its entries, and what ended which of them.
+// readText is a sentence as it was read, and the last time that it was needed.
+type readText[T any] struct {
+	is T
+	at int
+}
+
+// find returns what a sentence is read as, and notes the time.
+func (r readTexts[T]) find(text string, now int, read func(string) T) T {
+	known := r[text]
+	if known == nil {
+		known = &readText[T]{is: read(text)}
+		r[text] = known
+	}
+	known.at = now
+	return known.is
+}
+
+// maxUnneeded bounds how many sentences are remembered beside those that were needed the last time.
+const maxUnneeded = 4096
+
+// forget leaves out what was not needed at a time, if there is much.
+func (r readTexts[T]) forget(now int) {
+	if len(r) > maxUnneeded {
+		maps.DeleteFunc(r, func(_ string, known *readText[T]) bool { return known.at != now })
+	}
+}
+
+// talk is a talk as it was read: its entries, what took back or replaced which of them, and what stands at its end.
 type talk struct {
 	entries  []scrollback.Kept
 	outcomes []outcome
+	standing *standing
+	slots    []int // of the entries in standing, or -1
 }
 
 // outcome says that one entry ended another.
-type outcome struct {
-	by, at int
-	state  scrollback.KeptState
-}
+type outcome struct{ by, at int }
 
 // NewSettler makes a settler.
 func NewSettler() *Settler {
-	return &Settler{statements: map[string]*statement{}, todos: map[string]openTodo{},
-		keys: map[scrollback.KeptID]string{}}
+	return &Settler{statements: readTexts[*statement]{}, todos: readTexts[openTodo]{},
+		news: readTexts[[]newsSentence]{}}
 }
 
 // Settle is [Settle].
@@ -63,7 +92,8 @@ func (r *Settler) SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &settling{Settler: r, at: map[scrollback.KeptID]int{}, ends: map[int]bool{}}
+	r.times++
+	s := &settling{Settler: r, at: make(map[scrollback.KeptID]int, len(rows))}
 	var people []scrollback.Kept
 	for _, k := range rows {
 		if k.Change != "" {
@@ -79,16 +109,19 @@ func (r *Settler) SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback
 		s.entries = append(s.entries, entry)
 	}
 	slices.SortStableFunc(s.entries, func(a, b scrollback.Kept) int { // of one message whatever its id is
-		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Text, b.Text), compareEnds(a.Kind, b.Kind))
 	})
 	s.endedAt = make([]int64, len(s.entries))
-	for i, k := range s.entries {
-		s.at[k.ID] = i
+	s.ends = make([]bool, len(s.entries))
+	for i := range s.entries {
+		s.at[s.entries[i].ID] = i
 	}
+	s.readTodos()
 	s.readTalk()
-	for _, k := range people {
-		s.apply(k)
-	}
+	s.applyPeople(people)
+	r.statements.forget(r.times)
+	r.todos.forget(r.times)
+	r.news.forget(r.times)
 	for i, k := range s.entries {
 		switch {
 		case k.Kind != End:
@@ -98,6 +131,17 @@ func (r *Settler) SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback
 		}
 	}
 	return entries, ends
+}
+
+// compareEnds puts a sentence that only ends others behind the same one that is kept.
+func compareEnds(a, b scrollback.KeptKind) int {
+	switch {
+	case a == b || a != End && b != End:
+		return 0
+	case a == End:
+		return 1
+	}
+	return -1
 }
 
 // KeyOf returns what two sentences have in common that say the same.
@@ -113,181 +157,323 @@ func KeyOf(k scrollback.Kept) string {
 // settling is the work of Settle.
 type settling struct {
 	*Settler
-	entries  []scrollback.Kept
-	at       map[scrollback.KeptID]int
-	endedAt  []int64 // when the talk ended an entry; 0 if it did not
-	ends     map[int]bool
-	outcomes []outcome
+	entries []scrollback.Kept
+	at      map[scrollback.KeptID]int
+	endedAt []int64 // when the talk ended an entry; 0 if it did not
+	ends    []bool  // which entries ended others
 }
 
-func (r *Settler) read(text string) *statement {
-	known := r.statements[text]
-	if known == nil {
-		if len(r.statements) >= maxStatements {
-			clear(r.statements)
-		}
-		known = makeStatement(text)
-		r.statements[text] = known
+func (s *settling) end(e outcome, state scrollback.KeptState) {
+	s.entries[e.at].State = state
+	s.endedAt[e.at] = s.entries[e.by].CreatedAt
+	s.ends[e.by] = true
+}
+
+// messageEnd returns the place behind the entries of the message that an entry is of.
+func (s *settling) messageEnd(from int) int {
+	to := from + 1
+	for to < len(s.entries) && s.entries[to].Seq == s.entries[from].Seq {
+		to++
 	}
-	return known
+	return to
 }
 
-func (r *Settler) readTodo(text string) openTodo {
-	one, known := r.todos[text]
-	if !known {
-		if len(r.todos) >= maxStatements {
-			clear(r.todos)
-		}
-		one = readTodo(text)
-		r.todos[text] = one
-	}
-	return one
-}
-
-func (r *Settler) keyOf(k scrollback.Kept) string {
-	key, known := r.keys[k.ID]
-	if !known {
-		if len(r.keys) >= maxStatements {
-			clear(r.keys)
-		}
-		key = KeyOf(k)
-		r.keys[k.ID] = key
-	}
-	return key
-}
-
-// readTalk ends what the messages say is over. A message ends only what was said before it, so that what was read the
-// last time holds for all that is the same from the beginning.
-func (s *settling) readTalk() {
+// readTodos ends the to-dos that the messages say are done; a message ends only what was said before it. What one
+// sentence ends depends on all that is open by then, so the whole talk is gone through each time: what its sentences
+// say is known, and most say nothing of the kind.
+func (s *settling) readTodos() {
 	var todos Todos
-	var standing standing
-	from := s.countKnown()
-	open := make([]bool, from)
-	for i := range from {
-		open[i] = true
-	}
-	for _, e := range s.last.outcomes {
-		if e.by < from {
-			s.end(e)
-			open[e.at] = false
-		}
-	}
-	note := func(i int) {
-		switch s.entries[i].Kind {
-		case scrollback.KeptTodo:
-			todos.add(s.readTodo(s.entries[i].Text), i)
-		case scrollback.KeptTrait, scrollback.KeptInstruction:
-			standing.add(i, s.read(s.entries[i].Text))
-		case End: // ends others, and does not stand
-		}
-	}
-	if from == len(s.entries) {
-		return // nothing came that may end what is open
-	}
-	for i := range from {
-		if open[i] {
-			note(i)
-		}
-	}
-	for from < len(s.entries) {
-		to := from
-		for to < len(s.entries) && s.entries[to].Seq == s.entries[from].Seq {
-			to++
-		}
+	for from := 0; from < len(s.entries); {
+		to := s.messageEnd(from)
 		for i := from; i < to; i++ {
-			k := s.entries[i]
-			for _, at := range todos.Closed(k.Role, k.Text) {
-				s.end(outcome{i, at, scrollback.KeptDone})
-			}
-			if k.Kind == scrollback.KeptTodo || k.Role != scrollback.RoleUser {
+			k := &s.entries[i]
+			if !todos.mayClose(k.Role) {
 				continue
 			}
-			if now := s.read(k.Text); now.mayWithdraw() {
-				for _, at := range standing.takeReplaced(now) {
-					s.end(outcome{i, at, scrollback.KeptWithdrawn})
-				}
+			for _, at := range todos.closedIn(k.Role, s.news.find(k.Text, s.times, readNews)) {
+				s.end(outcome{i, at}, scrollback.KeptDone)
 			}
 		}
 		for i := from; i < to; i++ {
-			note(i)
+			if k := &s.entries[i]; k.Kind == scrollback.KeptTodo {
+				todos.add(s.todos.find(k.Text, s.times, readTodo), i)
+			}
 		}
 		from = to
 	}
-	if len(s.entries) > len(s.last.entries) || s.countKnown() < len(s.entries) {
-		s.last = talk{s.entries, s.outcomes}
-	}
 }
 
-// countKnown counts the entries that are those of the last time, from the first on, to the end of a message.
-func (s *settling) countKnown() int {
-	was := s.last.entries
-	n := 0
-	for n < min(len(was), len(s.entries)) && was[n].ID == s.entries[n].ID && was[n].Seq == s.entries[n].Seq &&
-		was[n].Role == s.entries[n].Role {
-		n++
+// readTalk ends the traits and instructions that the messages take back or replace; a message ends only what was said
+// before it. Whether one sentence ends another depends on these two alone, so that what ended what the last time does
+// so again where both are still there.
+func (s *settling) readTalk() {
+	known := s.matchLast()
+	for _, e := range known.outcomes {
+		s.end(e, scrollback.KeptWithdrawn)
 	}
-	for n > 0 && (n < len(was) && was[n].Seq == was[n-1].Seq ||
-		n < len(s.entries) && s.entries[n].Seq == s.entries[n-1].Seq) {
-		n--
+	if known.to == len(s.entries) { // nothing came that may end what stands
+		return
 	}
-	return n
-}
-
-func (s *settling) end(e outcome) {
-	s.entries[e.at].State = e.state
-	s.endedAt[e.at] = s.entries[e.by].CreatedAt
-	s.ends[e.by] = true
-	s.outcomes = append(s.outcomes, e)
-}
-
-// apply applies what a person said of a sentence, wherever it was said.
-func (s *settling) apply(k scrollback.Kept) {
-	key := s.keyOf(s.entries[s.at[k.ID]])
-	for i := range s.entries {
-		if s.keyOf(s.entries[i]) != key || k.State == scrollback.KeptOpen && s.endedAt[i] > k.CreatedAt {
-			continue
+	next := talk{s.entries, known.outcomes, s.last.standing, known.slots}
+	if known.whole {
+		next.standing.drop(known.gone)
+	} else {
+		next.standing = newStanding()
+		next.slots = make([]int, 0, len(s.entries))
+		for i := range known.to {
+			next.slots = append(next.slots, s.stand(next.standing, i))
 		}
-		s.entries[i].State = k.State
+	}
+	for from := known.to; from < len(s.entries); {
+		to := s.messageEnd(from)
+		for i := from; i < to; i++ {
+			k := &s.entries[i]
+			if k.Kind == scrollback.KeptTodo || k.Role != scrollback.RoleUser {
+				continue
+			}
+			now := s.statements.find(k.Text, s.times, makeStatement)
+			if !now.mayWithdraw() {
+				continue
+			}
+			for _, id := range next.standing.takeReplaced(now, &s.compared) {
+				e := outcome{i, s.at[id]}
+				s.end(e, scrollback.KeptWithdrawn)
+				next.outcomes = append(next.outcomes, e)
+			}
+		}
+		for i := from; i < to; i++ {
+			next.slots = append(next.slots, s.stand(next.standing, i))
+		}
+		from = to
+	}
+	next.tidy()
+	s.last = next
+}
+
+// stand adds an entry to those that stand, and returns its slot; -1 if it has ended, or cannot be replaced.
+func (s *settling) stand(among *standing, i int) int {
+	k := &s.entries[i]
+	if k.Kind != scrollback.KeptTrait && k.Kind != scrollback.KeptInstruction || k.State != scrollback.KeptOpen {
+		return -1
+	}
+	return among.add(k.ID, s.statements.find(k.Text, s.times, makeStatement))
+}
+
+// knownTalk is what is known of the entries up to a place from the last time.
+type knownTalk struct {
+	to       int
+	outcomes []outcome
+	slots    []int
+	whole    bool  // nothing else was read then but what is gone, so that what stood then still does
+	gone     []int // slots
+}
+
+// matchLast finds what is known from the last time. What is gone since takes nothing else with it, unless it ended
+// something: then all from its message on is unknown.
+func (s *settling) matchLast() (out knownTalk) {
+	was := s.last.entries
+	places := make([]int, len(was)) // among the entries; -1 for what is gone
+	ended := s.last.outcomes        // by what ended, ascending
+	i := 0
+	for ; i < len(was) && out.to < len(s.entries); i++ {
+		places[i] = -1
+		isHere := s.isAt(&was[i], out.to)
+		if isHere {
+			places[i] = out.to
+			out.slots = append(out.slots, s.last.slots[i])
+			out.to++
+		} else if at, known := s.at[was[i].ID]; known && s.isAt(&was[i], at) { // something came before it
+			break
+		} else if slot := s.last.slots[i]; slot >= 0 {
+			out.gone = append(out.gone, slot)
+		}
+		missed := false
+		for ; len(ended) > 0 && ended[0].by == i; ended = ended[1:] {
+			if at := places[ended[0].at]; at >= 0 && isHere {
+				out.outcomes = append(out.outcomes, outcome{places[i], at})
+			} else {
+				missed = missed || at >= 0
+			}
+		}
+		if missed {
+			break
+		}
+	}
+	out.whole = i == len(was) && i > 0
+	if n := out.to; n > 0 && n < len(s.entries) && s.entries[n].Seq == s.entries[n-1].Seq { // of a message only a part
+		out.cut(s.messageStart(n))
+	}
+	return out
+}
+
+// isAt reports whether an entry of the last time is at a place.
+func (s *settling) isAt(was *scrollback.Kept, at int) bool {
+	k := &s.entries[at]
+	return k.ID == was.ID && k.Seq == was.Seq && k.Role == was.Role
+}
+
+// messageStart returns the place of the first entry of the message that an entry is of.
+func (s *settling) messageStart(at int) int {
+	for at > 0 && s.entries[at-1].Seq == s.entries[at].Seq {
+		at--
+	}
+	return at
+}
+
+// cut leaves only what is known up to a place.
+func (k *knownTalk) cut(to int) {
+	k.to = to
+	k.slots = k.slots[:to]
+	k.outcomes = slices.DeleteFunc(k.outcomes, func(e outcome) bool { return e.by >= to })
+	k.whole = false
+}
+
+// applyPeople applies what people said of sentences, one after the other, wherever these were said.
+func (s *settling) applyPeople(said []scrollback.Kept) {
+	if len(said) == 0 {
+		return
+	}
+	same := map[string][]int{}
+	keys := make([]string, len(s.entries))
+	for i := range s.entries {
+		keys[i] = KeyOf(s.entries[i])
+		same[keys[i]] = append(same[keys[i]], i)
+	}
+	for _, k := range said {
+		for _, i := range same[keys[s.at[k.ID]]] {
+			if k.State != scrollback.KeptOpen || s.endedAt[i] <= k.CreatedAt {
+				s.entries[i].State = k.State
+			}
+		}
 	}
 }
 
 // standing are the statements that stand, by what a later one must share with them to replace them.
 type standing struct {
-	named  map[string][]int // by how their names begin
-	valued []int            // that have one of several values
-	of     map[int]*statement
+	all    []standingOne
+	alive  int
+	named  map[string][]*standingName // by how they begin
+	valued []int                      // slots of those that have one of several values
+	round  int
 }
 
-func (t *standing) add(at int, s *statement) {
-	if t.of == nil {
-		t.of = map[int]*statement{}
-		t.named = map[string][]int{}
-	}
-	t.of[at] = s
-	for begin := range s.index {
-		t.named[begin] = append(t.named[begin], at)
+// standingOne is a statement that stands, or stood, in its slot. Shared is how many of its names the statement has
+// that is compared in a round.
+type standingOne struct {
+	id            scrollback.KeptID
+	of            *statement // nil if it no longer stands
+	round, shared int
+}
+
+// standingName is a name, and the slots of the statements that have it, once for each time.
+type standingName struct {
+	text   string
+	common bool
+	slots  []int
+}
+
+func newStanding() *standing { return &standing{named: map[string][]*standingName{}} }
+
+// add adds a statement, and returns its slot.
+func (t *standing) add(id scrollback.KeptID, s *statement) int {
+	slot := len(t.all)
+	t.all = append(t.all, standingOne{id: id, of: s})
+	t.alive++
+	for _, w := range s.names {
+		name := t.findName(w.text)
+		name.slots = append(name.slots, slot)
 	}
 	if s.hasValue() {
-		t.valued = append(t.valued, at)
+		t.valued = append(t.valued, slot)
+	}
+	return slot
+}
+
+func (t *standing) findName(text string) *standingName {
+	begin := beginOf(text)
+	for _, name := range t.named[begin] {
+		if name.text == text {
+			return name
+		}
+	}
+	name := &standingName{text: text, common: common()[text]}
+	t.named[begin] = append(t.named[begin], name)
+	return name
+}
+
+// drop takes out the statements in some slots.
+func (t *standing) drop(slots []int) {
+	for _, slot := range slots {
+		if t.all[slot].of != nil {
+			t.all[slot].of = nil
+			t.alive--
+		}
 	}
 }
 
-// takeReplaced takes out the statements that a later one replaces, and returns their places.
-func (t *standing) takeReplaced(now *statement) (places []int) {
-	try := func(at int) {
-		if was := t.of[at]; was != nil && now.replaces(was) {
-			places = append(places, at)
-			delete(t.of, at)
+// takeReplaced takes out the statements that a later one replaces, and returns their ids. It adds to compared how many
+// it was compared with.
+func (t *standing) takeReplaced(now *statement, compared *int) (ids []scrollback.KeptID) {
+	t.round++
+	var some []int
+	find := func(slot, shared int) {
+		one := &t.all[slot]
+		if one.of == nil {
+			return
 		}
+		if one.round != t.round {
+			one.round = t.round
+			one.shared = 0
+			some = append(some, slot)
+		}
+		one.shared += shared
 	}
 	for begin := range now.index {
-		for _, at := range t.named[begin] {
-			try(at)
+		for _, name := range t.named[begin] {
+			if !now.index.has(name.text) {
+				continue
+			}
+			shared := 1
+			if name.common {
+				shared = 0
+			}
+			for _, slot := range name.slots {
+				find(slot, shared)
+			}
 		}
 	}
-	for _, at := range t.valued {
-		try(at)
+	for _, slot := range t.valued {
+		find(slot, 0)
 	}
-	slices.Sort(places)
-	return places
+	slices.Sort(some)
+	*compared += len(some)
+	for _, slot := range some {
+		if one := &t.all[slot]; now.replacesSharing(one.of, one.shared) {
+			ids = append(ids, one.id)
+			one.of = nil
+			t.alive--
+		}
+	}
+	return ids
+}
+
+// leastTidied is how many slots there may be, however few of them stand.
+const leastTidied = 256
+
+// tidy makes the slots fewer if most of what is in them no longer stands.
+func (t *talk) tidy() {
+	was := t.standing
+	if len(was.all) < max(leastTidied, 2*was.alive) {
+		return
+	}
+	t.standing = newStanding()
+	for i, slot := range t.slots {
+		if slot < 0 {
+			continue
+		}
+		t.slots[i] = -1
+		if one := was.all[slot]; one.of != nil {
+			t.slots[i] = t.standing.add(one.id, one.of)
+		}
+	}
 }
