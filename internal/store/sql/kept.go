@@ -35,7 +35,7 @@ var selectKept = Path + ` SELECT k.` + strings.ReplaceAll(KeptColumns, ", ", ", 
 	JOIN kept k ON k.branch = p.branch AND k.seq >= p.first AND k.seq <= p.last`
 
 // selectRuled is the same of what rules keep, the newest first. CROSS JOIN reads the path first: without it SQLite
-// reads the rows of all conversations.
+// reads the rows of all conversations. All rows between the two seqs are read and sorted, whatever the limit is.
 var selectRuled = strings.Replace(selectKept, "JOIN kept k ON", "CROSS JOIN kept k WHERE", 1) +
 	` AND k.change = '' ORDER BY k.seq DESC, k.id DESC LIMIT $4`
 
@@ -61,13 +61,11 @@ func (db log) ReadKept(ctx context.Context, q driver.KeptQuery) ([]scrollback.Ke
 	const op = "sqlstore.ReadKept"
 	var out []scrollback.Kept
 	if !q.Changes {
-		err := db.Readers.Query(ctx, keptTable.appendTo(&out),
-			selectRuled, q.Branch, 1, q.To, q.Limit)
-		if err != nil {
+		var err error
+		if out, err = db.readRuled(ctx, q); err != nil {
 			return nil, db.wrapError(op, err)
 		}
 	}
-	slices.Reverse(out)
 	var changes []scrollback.Kept
 	for _, id := range q.Conversations {
 		err := db.Readers.Query(ctx, keptTable.appendTo(&changes),
@@ -81,6 +79,37 @@ func (db log) ReadKept(ctx context.Context, q driver.KeptQuery) ([]scrollback.Ke
 		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.Change, b.Change))
 	})
 	return append(out, changes[max(0, len(changes)-q.Limit):]...), nil
+}
+
+// Bounds of the runs of a path in which the newest rows of rules are looked for: the first one has a quarter as many
+// messages as rows are wanted, and at least leastKeptRun; each other one is at most keptRunGrowth times as long as what
+// was looked through before it.
+const (
+	leastKeptRun  = 256
+	keptRunGrowth = 8
+)
+
+// readRuled reads the newest rows of rules, ascending: run by run from the end of the path, until there are enough. So
+// what is read depends on how many are wanted, and hardly on how many there are.
+func (db log) readRuled(ctx context.Context, q driver.KeptQuery) (out []scrollback.Kept, err error) {
+	run := max(int64(q.Limit)/4, leastKeptRun)
+	end := q.To
+	for end > 0 && len(out) < q.Limit {
+		from := max(1, end-run+1)
+		err := db.Readers.Query(ctx, keptTable.appendTo(&out), selectRuled, q.Branch, from, end, q.Limit-len(out))
+		if err != nil {
+			return nil, err
+		}
+		end = from - 1
+		seen := q.To - end
+		run = keptRunGrowth * seen
+		if n := int64(len(out)); n > 0 { // as many as the rest has if it is like this
+			run = min(run, seen/n*(int64(q.Limit)-n)+leastKeptRun)
+		}
+		run = max(run, leastKeptRun) // also where the end is beyond all numbers
+	}
+	slices.Reverse(out)
+	return out, nil
 }
 
 // ChangeKept implements [driver.Log].
