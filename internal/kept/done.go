@@ -103,8 +103,19 @@ func (t *Todos) closedIn(role scrollback.Role, news []newsSentence) (places []in
 // newsSentence is a sentence that may say that something is done, and the one before it.
 type newsSentence struct {
 	text, before string
-	ticked       []string      // as tickedOf has it
-	clauses      [][]namedWord // what its clauses name that say so
+	ticked       []string // as tickedOf has it
+	clauses      []newsClause
+}
+
+// newsClause is what a clause names that says that something is done.
+type newsClause struct {
+	names []namedWord
+	index nameIndex // of them
+}
+
+func newNewsClause(text string) newsClause {
+	names := namesIn(text)
+	return newsClause{names, indexNames(names)}
 }
 
 // readNews lists the sentences of a message that may say that something is done.
@@ -123,7 +134,7 @@ func readNewsSentence(s, before string) *newsSentence {
 	n := &newsSentence{text: s, before: before, ticked: tickedOf(s)}
 	if n.ticked == nil {
 		for _, clause := range newsIn(s, before) {
-			n.clauses = append(n.clauses, namesIn(clause))
+			n.clauses = append(n.clauses, newNewsClause(clause))
 		}
 	}
 	return n
@@ -174,7 +185,7 @@ func (t *Todos) findClosed(role scrollback.Role, n *newsSentence) []string {
 		})
 	}
 	if len(best) == 0 && role == scrollback.RoleUser && final().MatchString(s) {
-		best, most = t.closest([][]namedWord{namesIn(n.before + " " + s)}, faintShare)
+		best, most = t.closest([]newsClause{newNewsClause(n.before + " " + s)}, faintShare)
 	}
 	if len(best) == 0 && len(t.open) == 1 && struck().MatchString(s) && pointing().MatchString(s) {
 		for key := range t.open { // "cross that out" can only be this one
@@ -213,17 +224,18 @@ var (
 
 // closest returns the keys of the to-dos that the names of some clauses have most of, and how much of them. Only those
 // with a name that begins like one of these have anything of them.
-func (t *Todos) closest(clauses [][]namedWord, least float64) (best []string, most float64) {
-	for _, names := range clauses {
+func (t *Todos) closest(clauses []newsClause, least float64) (best []string, most float64) {
+	for i := range clauses {
+		said := &clauses[i]
 		tried := map[string]bool{}
-		for _, w := range names {
-			for _, key := range t.named[beginOf(w.text)] {
+		for begin := range said.index {
+			for _, key := range t.named[begin] {
 				one, isOpen := t.open[key]
 				if !isOpen || tried[key] {
 					continue
 				}
 				tried[key] = true
-				switch share := one.shareNamed(names, least); {
+				switch share := one.shareNamed(said, least); {
 				case share > most:
 					most = share
 					best = []string{key}
@@ -423,7 +435,7 @@ func (t openTodo) isDoneIn(s string) bool {
 }
 
 // shareNamed returns how much of a to-do the names of some news have, from 0 (it is about something else) to 1.
-func (t openTodo) shareNamed(said []namedWord, bound float64) float64 {
+func (t openTodo) shareNamed(said *newsClause, bound float64) float64 {
 	least := 1.0
 	for _, part := range t.parts {
 		least = min(least, sharePart(part, said, bound))
@@ -436,7 +448,11 @@ func (t openTodo) shareNamed(said []namedWord, bound float64) float64 {
 
 // sharePart compares what is to be done with what was: they are about different things if beside a word that
 // both have stands another one in each (the water bill, the electricity bill; to Ada, to Bob).
-func sharePart(part, said []namedWord, least float64) float64 {
+func sharePart(part []namedWord, news *newsClause, least float64) float64 {
+	if !hasShare(part, news.index, least) { // as of most
+		return 0
+	}
+	said := news.names
 	if least == leastShare && (isBesides(part, said) || lacksMain(part, said)) || toOthers(part, said) {
 		return 0
 	}
@@ -488,6 +504,19 @@ func sharePart(part, said []namedWord, least float64) float64 {
 		return 0
 	}
 	return shared / all
+}
+
+// hasShare reports whether the words of what is to be done that are among some names weigh enough.
+func hasShare(part []namedWord, among nameIndex, least float64) bool {
+	var all, shared float64
+	for i, w := range part {
+		weight := weightOf(part, i)
+		all += weight
+		if among.has(w.text) {
+			shared += weight
+		}
+	}
+	return shared >= all*least
 }
 
 // weightOf returns how much a word tells of a to-do: less if it only says what is done, or for whom, or of what

@@ -109,15 +109,28 @@ type statement struct {
 	named, hans   int       // names that are not common, and those of one Chinese character
 	key           string
 	asks          bool
-	words         []string
-	scale         *scale
-	weighed       *wordEvidence // of words, once a pair is weighed
+	text          string
+	asLater       *laterStatement // once it is compared with earlier ones
+}
+
+// laterStatement is what is needed besides of a statement that may replace earlier ones.
+type laterStatement struct {
+	words   []string
+	scale   *scale
+	weighed *wordEvidence // of words, once a pair is weighed
+}
+
+func (s *statement) readAsLater() *laterStatement {
+	if s.asLater == nil {
+		s.asLater = &laterStatement{words: wordsOf(s.text), scale: scaleOf(s.text)}
+	}
+	return s.asLater
 }
 
 func makeStatement(s string) *statement {
 	v := makeSieve(s)
 	out := &statement{names: namesIn(s), key: same.Key(s), denies: countDenials(s, v)%2 == 1,
-		asks: isQuestion(s), words: wordsOf(s), scale: scaleOf(s)}
+		asks: isQuestion(s), text: s}
 	out.index = indexNames(out.names)
 	out.hans = countHan(out.names)
 	for _, w := range out.names {
@@ -174,24 +187,25 @@ func (s *statement) replaces(earlier *statement) bool {
 // has. It needs a name that both have, or a value that the earlier one has.
 func (s *statement) replacesSharing(earlier *statement, shared int) bool {
 	moves := s.changesValue(earlier)
-	if moves && len(s.words) <= fewWords {
+	later := s.readAsLater()
+	if moves && len(later.words) <= fewWords {
 		return true
 	}
 	named := earlier.named
 	found := moves || s.found(earlier, shared)
-	if s.scale == nil || s.key == earlier.key || s.asks {
+	if later.scale == nil || s.key == earlier.key || s.asks {
 		return found
 	}
-	if len(s.words) > fewWords && 2*shared < named { // a story names much by the way
+	if len(later.words) > fewWords && 2*shared < named { // a story names much by the way
 		return false
 	}
 	if !found && (shared == 0 || 2*shared < named) {
 		return false
 	}
-	if s.weighed == nil {
-		s.weighed = s.scale.weighWords(change, s.words)
+	if later.weighed == nil {
+		later.weighed = later.scale.weighWords(change, later.words)
 	}
-	return s.scale.weighPair(s.weighed, pairing{s.words, shared, named, found}) > leastChange
+	return later.scale.weighPair(later.weighed, pairing{later.words, shared, named, found}) > leastChange
 }
 
 // nameIndex has names by how they begin, as all forms of one word do.

@@ -64,10 +64,17 @@ func (r readTexts[T]) forget(now int) {
 
 // talk is a talk as it was read: its entries, what took back or replaced which of them, and what stands at its end.
 type talk struct {
-	entries  []scrollback.Kept
+	entries  []settledEntry
 	outcomes []outcome
 	standing *standing
 	slots    []int // of the entries in standing, or -1
+}
+
+// settledEntry is which entry one is.
+type settledEntry struct {
+	id   scrollback.KeptID
+	seq  int64
+	role scrollback.Role
 }
 
 // outcome says that one entry ended another.
@@ -93,7 +100,8 @@ func (r *Settler) SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.times++
-	s := &settling{Settler: r, at: make(map[scrollback.KeptID]int, len(rows))}
+	s := &settling{Settler: r, at: make(map[scrollback.KeptID]int, len(rows)),
+		entries: make([]scrollback.Kept, 0, len(rows))}
 	var people []scrollback.Kept
 	for _, k := range rows {
 		if k.Change != "" {
@@ -122,15 +130,12 @@ func (r *Settler) SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback
 	r.statements.forget(r.times)
 	r.todos.forget(r.times)
 	r.news.forget(r.times)
-	for i, k := range s.entries {
-		switch {
-		case k.Kind != End:
-			entries = append(entries, k)
-		case s.ends[i]:
-			ends = append(ends, k)
+	for i := range s.entries {
+		if k := &s.entries[i]; k.Kind == End && s.ends[i] {
+			ends = append(ends, *k)
 		}
 	}
-	return entries, ends
+	return slices.DeleteFunc(s.entries, func(k scrollback.Kept) bool { return k.Kind == End }), ends
 }
 
 // compareEnds puts a sentence that only ends others behind the same one that is kept.
@@ -214,7 +219,11 @@ func (s *settling) readTalk() {
 	if known.to == len(s.entries) { // nothing came that may end what stands
 		return
 	}
-	next := talk{s.entries, known.outcomes, s.last.standing, known.slots}
+	next := talk{make([]settledEntry, len(s.entries)), known.outcomes, s.last.standing, known.slots}
+	for i := range s.entries {
+		k := &s.entries[i]
+		next.entries[i] = settledEntry{k.ID, k.Seq, k.Role}
+	}
 	if known.whole {
 		next.standing.drop(known.gone)
 	} else {
@@ -282,7 +291,7 @@ func (s *settling) matchLast() (out knownTalk) {
 			places[i] = out.to
 			out.slots = append(out.slots, s.last.slots[i])
 			out.to++
-		} else if at, known := s.at[was[i].ID]; known && s.isAt(&was[i], at) { // something came before it
+		} else if at, known := s.at[was[i].id]; known && s.isAt(&was[i], at) { // something came before it
 			break
 		} else if slot := s.last.slots[i]; slot >= 0 {
 			out.gone = append(out.gone, slot)
@@ -307,9 +316,9 @@ func (s *settling) matchLast() (out knownTalk) {
 }
 
 // isAt reports whether an entry of the last time is at a place.
-func (s *settling) isAt(was *scrollback.Kept, at int) bool {
+func (s *settling) isAt(was *settledEntry, at int) bool {
 	k := &s.entries[at]
-	return k.ID == was.ID && k.Seq == was.Seq && k.Role == was.Role
+	return k.ID == was.id && k.Seq == was.seq && k.Role == was.role
 }
 
 // messageStart returns the place of the first entry of the message that an entry is of.
