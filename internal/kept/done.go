@@ -18,6 +18,9 @@ import (
 type Todos struct {
 	open  map[string]openTodo
 	named map[string][]string // keys, by how what they name begins; some are not open any more
+
+	touched map[string]bool // keys of which news had something, ever
+	counted bool            // whether it has mattered how many are open
 }
 
 // openTodo is what a to-do names, a list for each of the things to do, and the places where it was said.
@@ -87,6 +90,30 @@ func (t *Todos) Closed(role scrollback.Role, text string) (places []int) {
 // mayClose reports whether anything is open that what somebody says may close.
 func (t *Todos) mayClose(role scrollback.Role) bool {
 	return len(t.open) > 0 && (role == scrollback.RoleUser || role == scrollback.RoleAssistant)
+}
+
+// isTouched reports whether what was found of others may depend on a to-do.
+func (t *Todos) isTouched(key string) bool { return t.counted || t.touched[key] }
+
+// forget forgets that a to-do was said at a place.
+func (t *Todos) forget(key string, place int) {
+	one := t.open[key]
+	at := slices.DeleteFunc(slices.Clone(one.at), func(at int) bool { return at == place })
+	switch {
+	case len(at) > 0:
+		one.at = at
+		t.open[key] = one
+	case len(one.at) > 0:
+		delete(t.open, key)
+	}
+}
+
+// countOpen counts the places of what is open.
+func (t *Todos) countOpen() (n int) {
+	for _, one := range t.open {
+		n += len(one.at)
+	}
+	return n
 }
 
 // closedIn is Closed, of a message with some news.
@@ -187,7 +214,11 @@ func (t *Todos) findClosed(role scrollback.Role, n *newsSentence) []string {
 	if len(best) == 0 && role == scrollback.RoleUser && final().MatchString(s) {
 		best, most = t.closest([]newsClause{newNewsClause(n.before + " " + s)}, faintShare)
 	}
-	if len(best) == 0 && len(t.open) == 1 && struck().MatchString(s) && pointing().MatchString(s) {
+	if len(best) == 0 && struck().MatchString(s) && pointing().MatchString(s) {
+		t.counted = true
+		if len(t.open) > 1 {
+			return nil
+		}
 		for key := range t.open { // "cross that out" can only be this one
 			return []string{key}
 		}
@@ -235,7 +266,11 @@ func (t *Todos) closest(clauses []newsClause, least float64) (best []string, mos
 					continue
 				}
 				tried[key] = true
-				switch share := one.shareNamed(said, least); {
+				share := one.shareNamed(said, least)
+				if share > 0 {
+					t.touch(key)
+				}
+				switch {
 				case share > most:
 					most = share
 					best = []string{key}
@@ -246,6 +281,13 @@ func (t *Todos) closest(clauses []newsClause, least float64) (best []string, mos
 		}
 	}
 	return best, most
+}
+
+func (t *Todos) touch(key string) {
+	if t.touched == nil {
+		t.touched = map[string]bool{}
+	}
+	t.touched[key] = true
 }
 
 // final finds that a matter is over, whatever it is.

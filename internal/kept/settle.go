@@ -24,57 +24,58 @@ func Settle(rows []scrollback.Kept) []scrollback.Kept {
 // remembers nothing.
 type Settler struct {
 	mu         sync.Mutex // of all that follows
-	times      int        // it has settled
 	statements readTexts[*statement]
 	todos      readTexts[openTodo] // without places
 	news       readTexts[[]newsSentence]
 	last       talk
-	compared   int // pairs of sentences, ever
 }
 
 // readTexts are sentences as they were read.
-type readTexts[T any] map[string]*readText[T]
+type readTexts[T any] map[string]T
 
-// readText is a sentence as it was read, and the last time that it was needed.
-type readText[T any] struct {
-	is T
-	at int
-}
-
-// find returns what a sentence is read as, and notes the time.
-func (r readTexts[T]) find(text string, now int, read func(string) T) T {
-	known := r[text]
-	if known == nil {
-		known = &readText[T]{is: read(text)}
-		r[text] = known
+// find returns what a sentence is read as.
+func (r readTexts[T]) find(text string, read func(string) T) T {
+	is, known := r[text]
+	if !known {
+		is = read(text)
+		r[text] = is
 	}
-	known.at = now
-	return known.is
+	return is
 }
 
-// maxUnneeded bounds how many sentences are remembered beside those that were needed the last time.
-const maxUnneeded = 4096
+// maxOtherTexts bounds how many sentences are remembered beside those of the talk.
+const maxOtherTexts = 4096
 
-// forget leaves out what was not needed at a time, if there is much.
-func (r readTexts[T]) forget(now int) {
-	if len(r) > maxUnneeded {
-		maps.DeleteFunc(r, func(_ string, known *readText[T]) bool { return known.at != now })
+// forget leaves out the sentences that are not of a talk, if there is much.
+func (r readTexts[T]) forget(talk []scrollback.Kept) {
+	if len(r) <= maxOtherTexts+len(talk) {
+		return
 	}
+	texts := make(map[string]bool, len(talk))
+	for i := range talk {
+		texts[talk[i].Text] = true
+	}
+	maps.DeleteFunc(r, func(text string, _ T) bool { return !texts[text] })
 }
 
-// talk is a talk as it was read: its entries, what took back or replaced which of them, and what stands at its end.
+// talk is a talk as it was read: its entries, and what stands at its end.
 type talk struct {
 	entries  []settledEntry
-	outcomes []outcome
+	replaced []outcome // of traits and instructions
+	done     []outcome // of to-dos
 	standing *standing
-	slots    []int // of the entries in standing, or -1
+	todos    *Todos
+	places   []scrollback.KeptID // that todos has
 }
 
-// settledEntry is which entry one is.
+// settledEntry is which entry one is, and its slot in standing or its place in todos; -1 for none.
 type settledEntry struct {
-	id   scrollback.KeptID
-	seq  int64
-	role scrollback.Role
+	id    scrollback.KeptID
+	seq   int64
+	role  scrollback.Role
+	todo  string // its key
+	slot  int
+	place int
 }
 
 // outcome says that one entry ended another.
@@ -83,7 +84,7 @@ type outcome struct{ by, at int }
 // NewSettler makes a settler.
 func NewSettler() *Settler {
 	return &Settler{statements: readTexts[*statement]{}, todos: readTexts[openTodo]{},
-		news: readTexts[[]newsSentence]{}}
+		news: readTexts[[]newsSentence]{}, last: talk{standing: newStanding(), todos: &Todos{}}}
 }
 
 // Settle is [Settle].
@@ -99,7 +100,6 @@ func (r *Settler) SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.times++
 	s := &settling{Settler: r, at: make(map[scrollback.KeptID]int, len(rows)),
 		entries: make([]scrollback.Kept, 0, len(rows))}
 	var people []scrollback.Kept
@@ -124,12 +124,11 @@ func (r *Settler) SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback
 	for i := range s.entries {
 		s.at[s.entries[i].ID] = i
 	}
-	s.readTodos()
 	s.readTalk()
 	s.applyPeople(people)
-	r.statements.forget(r.times)
-	r.todos.forget(r.times)
-	r.news.forget(r.times)
+	r.statements.forget(s.entries)
+	r.todos.forget(s.entries)
+	r.news.forget(s.entries)
 	for i := range s.entries {
 		if k := &s.entries[i]; k.Kind == End && s.ends[i] {
 			ends = append(ends, *k)
@@ -183,54 +182,103 @@ func (s *settling) messageEnd(from int) int {
 	return to
 }
 
-// readTodos ends the to-dos that the messages say are done; a message ends only what was said before it. What one
-// sentence ends depends on all that is open by then, so the whole talk is gone through each time: what its sentences
-// say is known, and most say nothing of the kind.
-func (s *settling) readTodos() {
-	var todos Todos
-	for from := 0; from < len(s.entries); {
+// readTalk ends what the messages say is over. A message ends only what was said before it, and what ended what the
+// last time does so again where both are still there.
+func (s *settling) readTalk() {
+	known := s.matchLast()
+	next := talk{make([]settledEntry, len(s.entries)), known.replaced, known.done, s.last.standing, s.last.todos,
+		s.last.places}
+	for i := range s.entries {
+		k := &s.entries[i]
+		next.entries[i] = settledEntry{k.ID, k.Seq, k.Role, "", -1, -1}
+	}
+	copy(next.entries, known.entries)
+	for _, e := range known.replaced {
+		s.end(e, scrollback.KeptWithdrawn)
+	}
+	for _, e := range known.done {
+		s.end(e, scrollback.KeptDone)
+	}
+	isOld := known.to == len(s.entries) // nothing came that may end what is open
+	if !isOld || !known.hasTodos {
+		s.readTodos(&known, &next)
+	}
+	if isOld {
+		return
+	}
+	s.readStanding(&known, &next)
+	next.tidy()
+	s.last = next
+}
+
+// readTodos ends the to-dos that the messages say are done, from where that is not known.
+func (s *settling) readTodos(known *knownTalk, next *talk) {
+	from := known.to
+	switch {
+	case !known.hasTodos:
+		from = 0
+		next.done = nil
+		next.todos = &Todos{}
+		next.places = nil
+	case known.whole:
+		for _, e := range known.gone {
+			next.todos.forget(e.todo, e.place)
+		}
+	default:
+		was := next.todos
+		next.todos = &Todos{touched: was.touched, counted: was.counted}
+		next.places = nil
+		for i := range from {
+			s.noteTodo(next, i)
+		}
+	}
+	for from < len(s.entries) {
 		to := s.messageEnd(from)
 		for i := from; i < to; i++ {
 			k := &s.entries[i]
-			if !todos.mayClose(k.Role) {
+			if !next.todos.mayClose(k.Role) {
 				continue
 			}
-			for _, at := range todos.closedIn(k.Role, s.news.find(k.Text, s.times, readNews)) {
-				s.end(outcome{i, at}, scrollback.KeptDone)
+			for _, place := range next.todos.closedIn(k.Role, s.news.find(k.Text, readNews)) {
+				e := outcome{i, s.at[next.places[place]]}
+				s.end(e, scrollback.KeptDone)
+				next.done = append(next.done, e)
 			}
 		}
 		for i := from; i < to; i++ {
-			if k := &s.entries[i]; k.Kind == scrollback.KeptTodo {
-				todos.add(s.todos.find(k.Text, s.times, readTodo), i)
-			}
+			s.noteTodo(next, i)
 		}
 		from = to
 	}
 }
 
-// readTalk ends the traits and instructions that the messages take back or replace; a message ends only what was said
-// before it. Whether one sentence ends another depends on these two alone, so that what ended what the last time does
-// so again where both are still there.
-func (s *settling) readTalk() {
-	known := s.matchLast()
-	for _, e := range known.outcomes {
-		s.end(e, scrollback.KeptWithdrawn)
-	}
-	if known.to == len(s.entries) { // nothing came that may end what stands
+// noteTodo adds an entry to the to-dos if it is one that is open.
+func (s *settling) noteTodo(to *talk, i int) {
+	k := &s.entries[i]
+	e := &to.entries[i]
+	e.place = -1
+	if k.Kind != scrollback.KeptTodo {
 		return
 	}
-	next := talk{make([]settledEntry, len(s.entries)), known.outcomes, s.last.standing, known.slots}
-	for i := range s.entries {
-		k := &s.entries[i]
-		next.entries[i] = settledEntry{k.ID, k.Seq, k.Role}
+	one := s.todos.find(k.Text, readTodo)
+	e.todo = one.key
+	if k.State == scrollback.KeptOpen && one.key != "" {
+		e.place = len(to.places)
+		to.places = append(to.places, k.ID)
+		to.todos.add(one, e.place)
 	}
+}
+
+// readStanding ends the traits and instructions that the messages take back or replace, from where that is not known.
+func (s *settling) readStanding(known *knownTalk, next *talk) {
 	if known.whole {
-		next.standing.drop(known.gone)
+		for _, e := range known.gone {
+			next.standing.drop(e.slot)
+		}
 	} else {
 		next.standing = newStanding()
-		next.slots = make([]int, 0, len(s.entries))
 		for i := range known.to {
-			next.slots = append(next.slots, s.stand(next.standing, i))
+			s.noteStanding(next, i)
 		}
 	}
 	for from := known.to; from < len(s.entries); {
@@ -240,70 +288,71 @@ func (s *settling) readTalk() {
 			if k.Kind == scrollback.KeptTodo || k.Role != scrollback.RoleUser {
 				continue
 			}
-			now := s.statements.find(k.Text, s.times, makeStatement)
+			now := s.statements.find(k.Text, makeStatement)
 			if !now.mayWithdraw() {
 				continue
 			}
-			for _, id := range next.standing.takeReplaced(now, &s.compared) {
+			for _, id := range next.standing.takeReplaced(now) {
 				e := outcome{i, s.at[id]}
 				s.end(e, scrollback.KeptWithdrawn)
-				next.outcomes = append(next.outcomes, e)
+				next.replaced = append(next.replaced, e)
 			}
 		}
 		for i := from; i < to; i++ {
-			next.slots = append(next.slots, s.stand(next.standing, i))
+			s.noteStanding(next, i)
 		}
 		from = to
 	}
-	next.tidy()
-	s.last = next
 }
 
-// stand adds an entry to those that stand, and returns its slot; -1 if it has ended, or cannot be replaced.
-func (s *settling) stand(among *standing, i int) int {
+// noteStanding adds an entry to what stands if it does, and can be replaced.
+func (s *settling) noteStanding(to *talk, i int) {
 	k := &s.entries[i]
-	if k.Kind != scrollback.KeptTrait && k.Kind != scrollback.KeptInstruction || k.State != scrollback.KeptOpen {
-		return -1
+	e := &to.entries[i]
+	e.slot = -1
+	if (k.Kind == scrollback.KeptTrait || k.Kind == scrollback.KeptInstruction) && k.State == scrollback.KeptOpen {
+		e.slot = to.standing.add(k.ID, s.statements.find(k.Text, makeStatement))
 	}
-	return among.add(k.ID, s.statements.find(k.Text, s.times, makeStatement))
 }
 
 // knownTalk is what is known of the entries up to a place from the last time.
 type knownTalk struct {
-	to       int
-	outcomes []outcome
-	slots    []int
-	whole    bool  // nothing else was read then but what is gone, so that what stood then still does
-	gone     []int // slots
+	to             int
+	entries        []settledEntry
+	replaced, done []outcome
+	hasTodos       bool           // what the to-dos among them came to
+	whole          bool           // nothing else was read then but what is gone, so that what stood then still does
+	gone           []settledEntry // since
 }
 
 // matchLast finds what is known from the last time. What is gone since takes nothing else with it, unless it ended
-// something: then all from its message on is unknown.
-func (s *settling) matchLast() (out knownTalk) {
+// something: then all from its message on is unknown. Of to-dos nothing is known where one is gone that may have come
+// between others and their end.
+func (s *settling) matchLast() knownTalk {
 	was := s.last.entries
-	places := make([]int, len(was)) // among the entries; -1 for what is gone
-	ended := s.last.outcomes        // by what ended, ascending
+	out := knownTalk{hasTodos: true}
+	at := make([]int, len(was)) // among the entries; -1 for what is gone
+	replaced := outcomes{s.last.replaced, at}
+	done := outcomes{s.last.done, at}
 	i := 0
 	for ; i < len(was) && out.to < len(s.entries); i++ {
-		places[i] = -1
+		at[i] = -1
 		isHere := s.isAt(&was[i], out.to)
 		if isHere {
-			places[i] = out.to
-			out.slots = append(out.slots, s.last.slots[i])
+			at[i] = out.to
+			out.entries = append(out.entries, was[i])
 			out.to++
 		} else if at, known := s.at[was[i].id]; known && s.isAt(&was[i], at) { // something came before it
 			break
-		} else if slot := s.last.slots[i]; slot >= 0 {
-			out.gone = append(out.gone, slot)
+		} else {
+			out.gone = append(out.gone, was[i])
+			out.hasTodos = out.hasTodos && !(was[i].todo != "" && s.last.todos.isTouched(was[i].todo))
 		}
-		missed := false
-		for ; len(ended) > 0 && ended[0].by == i; ended = ended[1:] {
-			if at := places[ended[0].at]; at >= 0 && isHere {
-				out.outcomes = append(out.outcomes, outcome{places[i], at})
-			} else {
-				missed = missed || at >= 0
-			}
-		}
+		found, missed := done.takeBy(i)
+		out.done = append(out.done, found...)
+		out.hasTodos = out.hasTodos && !missed
+		found, missed = replaced.takeBy(i)
+		out.replaced = append(out.replaced, found...)
 		if missed {
 			break
 		}
@@ -312,7 +361,30 @@ func (s *settling) matchLast() (out knownTalk) {
 	if n := out.to; n > 0 && n < len(s.entries) && s.entries[n].Seq == s.entries[n-1].Seq { // of a message only a part
 		out.cut(s.messageStart(n))
 	}
+	if !out.hasTodos {
+		out.done = nil
+	}
 	return out
+}
+
+// outcomes are those of the last time that are left, and where entries of that time are now.
+type outcomes struct {
+	left []outcome
+	at   []int
+}
+
+// takeBy takes out those of an entry, and returns them as they are now; missed says that one no longer happens.
+func (o *outcomes) takeBy(by int) (found []outcome, missed bool) {
+	for ; len(o.left) > 0 && o.left[0].by == by; o.left = o.left[1:] {
+		switch at := o.at[o.left[0].at]; {
+		case at < 0: // nothing to end
+		case o.at[by] < 0:
+			missed = true
+		default:
+			found = append(found, outcome{o.at[by], at})
+		}
+	}
+	return found, missed
 }
 
 // isAt reports whether an entry of the last time is at a place.
@@ -331,9 +403,11 @@ func (s *settling) messageStart(at int) int {
 
 // cut leaves only what is known up to a place.
 func (k *knownTalk) cut(to int) {
+	isBehind := func(e outcome) bool { return e.by >= to }
 	k.to = to
-	k.slots = k.slots[:to]
-	k.outcomes = slices.DeleteFunc(k.outcomes, func(e outcome) bool { return e.by >= to })
+	k.entries = k.entries[:to]
+	k.replaced = slices.DeleteFunc(k.replaced, isBehind)
+	k.done = slices.DeleteFunc(k.done, isBehind)
 	k.whole = false
 }
 
@@ -410,19 +484,17 @@ func (t *standing) findName(text string) *standingName {
 	return name
 }
 
-// drop takes out the statements in some slots.
-func (t *standing) drop(slots []int) {
-	for _, slot := range slots {
-		if t.all[slot].of != nil {
-			t.all[slot].of = nil
-			t.alive--
-		}
+// drop takes out the statement in a slot, if one stands there; -1 is none.
+func (t *standing) drop(slot int) {
+	if slot >= 0 && t.all[slot].of != nil {
+		t.all[slot].of = nil
+		t.alive--
 	}
 }
 
-// takeReplaced takes out the statements that a later one replaces, and returns their ids. It adds to compared how many
-// it was compared with.
-func (t *standing) takeReplaced(now *statement, compared *int) (ids []scrollback.KeptID) {
+// takeReplaced takes out the statements that a later one replaces, and returns their ids. It compares it once with each
+// that it may replace.
+func (t *standing) takeReplaced(now *statement) (ids []scrollback.KeptID) {
 	t.round++
 	var some []int
 	find := func(slot, shared int) {
@@ -455,7 +527,6 @@ func (t *standing) takeReplaced(now *statement, compared *int) (ids []scrollback
 		find(slot, 0)
 	}
 	slices.Sort(some)
-	*compared += len(some)
 	for _, slot := range some {
 		if one := &t.all[slot]; now.replacesSharing(one.of, one.shared) {
 			ids = append(ids, one.id)
@@ -466,23 +537,40 @@ func (t *standing) takeReplaced(now *statement, compared *int) (ids []scrollback
 	return ids
 }
 
-// leastTidied is how many slots there may be, however few of them stand.
+// leastTidied is how many slots, or places of to-dos, there may be, however few of them are of what stands.
 const leastTidied = 256
 
-// tidy makes the slots fewer if most of what is in them no longer stands.
+// tidy makes the slots and places fewer if most of what is in them no longer stands.
 func (t *talk) tidy() {
-	was := t.standing
-	if len(was.all) < max(leastTidied, 2*was.alive) {
-		return
-	}
-	t.standing = newStanding()
-	for i, slot := range t.slots {
-		if slot < 0 {
-			continue
+	if was := t.standing; len(was.all) >= max(leastTidied, 2*was.alive) {
+		t.standing = newStanding()
+		for i := range t.entries {
+			e := &t.entries[i]
+			if e.slot < 0 {
+				continue
+			}
+			one := was.all[e.slot]
+			if e.slot = -1; one.of != nil {
+				e.slot = t.standing.add(one.id, one.of)
+			}
 		}
-		t.slots[i] = -1
-		if one := was.all[slot]; one.of != nil {
-			t.slots[i] = t.standing.add(one.id, one.of)
+	}
+	if was := t.todos; len(t.places) >= max(leastTidied, 2*was.countOpen()) {
+		t.todos = &Todos{touched: was.touched, counted: was.counted}
+		t.places = nil
+		for i := range t.entries {
+			e := &t.entries[i]
+			if e.place < 0 {
+				continue
+			}
+			one := was.open[e.todo]
+			isOpen := slices.Contains(one.at, e.place)
+			if e.place = -1; isOpen {
+				e.place = len(t.places)
+				t.places = append(t.places, e.id)
+				one.at = nil
+				t.todos.add(one, e.place)
+			}
 		}
 	}
 }
