@@ -30,23 +30,15 @@ var keptTable = table[scrollback.Kept]{columns: []column[scrollback.Kept]{
 // KeptColumns are those of kept.
 var KeptColumns = keptTable.columnList()
 
+// What the statements about rows of rules on a path read of kept, as k.
+var (
+	RuledColumns = "k." + strings.ReplaceAll(KeptColumns, ", ", ", k.")
+	RuledPlaces  = "k.conversation_id, k.id, k.branch, k.seq"
+)
+
 // selectKept reads what is kept of the messages on a path, in the order of the columns.
-var selectKept = Path + ` SELECT k.` + strings.ReplaceAll(KeptColumns, ", ", ", k.") + ` FROM path p
+var selectKept = Path + ` SELECT ` + RuledColumns + ` FROM path p
 	JOIN kept k ON k.branch = p.branch AND k.seq >= p.first AND k.seq <= p.last`
-
-// ruledOnPath ends a statement that reads what rules keep of the messages on a path, the newest first. CROSS JOIN
-// reads the path first: without it SQLite reads the rows of all conversations. All rows between the two seqs are
-// looked at and sorted, whatever the limit is.
-const ruledOnPath = ` FROM path p
-	CROSS JOIN kept k WHERE k.branch = p.branch AND k.seq >= p.first AND k.seq <= p.last
-	AND k.change = '' ORDER BY k.seq DESC, k.id DESC LIMIT $4`
-
-// selectRuled reads what rules keep, in the order of the columns.
-var selectRuled = Path + ` SELECT k.` + strings.ReplaceAll(KeptColumns, ", ", ", k.") + ruledOnPath
-
-// selectRuledPlaces says which rows selectRuled would read. In SQLite an index has all of that; the rows themselves
-// are all over the table.
-const selectRuledPlaces = Path + ` SELECT k.conversation_id, k.id, k.branch, k.seq` + ruledOnPath
 
 // keptPlace is which row of rules one is, and where on a path.
 type keptPlace struct {
@@ -109,7 +101,7 @@ func (db log) readRuled(ctx context.Context, q driver.KeptQuery) ([]scrollback.K
 	}
 	var out []scrollback.Kept
 	err := eachKeptRun(q, func(from, to int64) (int, error) {
-		err := db.Readers.Query(ctx, keptTable.appendTo(&out), selectRuled, q.Branch, from, to, q.Limit-len(out))
+		err := db.Readers.Query(ctx, keptTable.appendTo(&out), db.Dialect.RuledOnPath, q.Branch, from, to, q.Limit-len(out))
 		return len(out), err
 	})
 	slices.Reverse(out)
@@ -125,7 +117,7 @@ func (db log) completeRuled(ctx context.Context, q driver.KeptQuery) ([]scrollba
 			err := r.Scan(&p.conversation, &p.id, &p.branch, &p.seq)
 			places = append(places, p)
 			return err
-		}, selectRuledPlaces, q.Branch, from, to, q.Limit-len(places))
+		}, db.Dialect.RuledPlacesOnPath, q.Branch, from, to, q.Limit-len(places))
 		return len(places), err
 	})
 	if err != nil {
@@ -145,7 +137,7 @@ func (db log) completeRuled(ctx context.Context, q driver.KeptQuery) ([]scrollba
 	}
 	var others []scrollback.Kept
 	if from <= q.To {
-		err := db.Readers.Query(ctx, keptTable.appendTo(&others), selectRuled, q.Branch, from, q.To, q.Limit)
+		err := db.Readers.Query(ctx, keptTable.appendTo(&others), db.Dialect.RuledOnPath, q.Branch, from, q.To, q.Limit)
 		if err != nil {
 			return nil, err
 		}
