@@ -234,7 +234,8 @@ func (b *keptBlock) fillShares(room int64) (taken []bool, count int, used int64)
 	return taken, count, used
 }
 
-// writeApart writes the kept sentences that are not taken as a text of their own, behind to, and the line that names it.
+// writeApart writes the kept sentences that are not taken as a text of their own, behind to, and the line that names
+// it.
 func (b *keptBlock) writeApart(to []byte, taken []bool) (apart []byte, line string) {
 	form := b.record.summaryForm()
 	label := ""
