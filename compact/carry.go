@@ -119,7 +119,7 @@ func (r *summaryRecord) chooseKept(lines []carriedLine, room int64) (chosen []ca
 	})
 	b := keptBlock{record: r, lines: dropWithin(lines)}
 	b.count()
-	var apart string
+	var apart []byte
 	var own int64
 	var last []bool // the lines that were taken when apart was written
 	for reserve := int64(0); ; reserve += leastLine {
@@ -128,12 +128,12 @@ func (r *summaryRecord) chooseKept(lines []carriedLine, room int64) (chosen []ca
 			return b.lines, "", used
 		}
 		if last == nil || !slices.Equal(taken, last) {
-			apart, older = b.writeApart(taken)
+			apart, older = b.writeApart(apart[:0], taken)
 			own = int64(r.count("\n" + older))
 			last = taken
 		}
 		if used+own <= room {
-			r.memory.keepApart(apart)
+			r.memory.keepApart(string(apart))
 			for i, l := range b.lines {
 				if taken[i] {
 					chosen = append(chosen, l)
@@ -148,7 +148,7 @@ func (r *summaryRecord) chooseKept(lines []carriedLine, room int64) (chosen []ca
 }
 
 // dropWithin leaves out lines that say nothing which another does not say, to-dos apart.
-func dropWithin(lines []carriedLine) (out []carriedLine) {
+func dropWithin(lines []carriedLine) []carriedLine {
 	by := map[string][]int{}    // lines by their clauses
 	first := map[string][]int{} // lines by their first one, which who says more has too
 	gone := make([]bool, len(lines))
@@ -170,6 +170,7 @@ func dropWithin(lines []carriedLine) (out []carriedLine) {
 			}
 		}
 	}
+	out := make([]carriedLine, 0, len(lines))
 	for i, l := range lines {
 		if !gone[i] {
 			out = append(out, l)
@@ -233,10 +234,10 @@ func (b *keptBlock) fillShares(room int64) (taken []bool, count int, used int64)
 	return taken, count, used
 }
 
-// writeApart writes the kept sentences that are not taken as a text of their own, and the line that names it.
-func (b *keptBlock) writeApart(taken []bool) (apart, line string) {
+// writeApart writes the kept sentences that are not taken as a text of their own, behind to, and the line that names
+// it.
+func (b *keptBlock) writeApart(to []byte, taken []bool) (apart []byte, line string) {
 	form := b.record.summaryForm()
-	var text strings.Builder
 	label := ""
 	n := 0
 	for _, i := range b.order {
@@ -246,11 +247,11 @@ func (b *keptBlock) writeApart(taken []bool) (apart, line string) {
 		n++
 		if next := labelOf(form.Words, b.lines[i].rank); next != label {
 			label = next
-			text.WriteString(label + "\n")
+			to = append(append(to, label...), '\n')
 		}
-		text.WriteString(b.texts[i] + "\n")
+		to = append(append(to, b.texts[i]...), '\n')
 	}
-	return text.String(), fmt.Sprintf(form.Words.Older, n, apartRef(text.String()))
+	return to, fmt.Sprintf(form.Words.Older, n, apartRef(to))
 }
 
 // chooseSaid chooses files and what was said last for what room there is.
@@ -282,8 +283,9 @@ func (r *summaryRecord) chooseSaid(lines, kept []carriedLine, room int64) (chose
 
 // distinctLines returns the lines that differ, each as it was said last and with how often it
 // was said.
-func distinctLines(lines []carriedLine) (out []carriedLine) {
-	at := map[string]int{}
+func distinctLines(lines []carriedLine) []carriedLine {
+	at := make(map[string]int, len(lines))
+	out := make([]carriedLine, 0, len(lines))
 	for _, l := range lines {
 		i, ok := at[l.key]
 		if !ok {
@@ -312,7 +314,6 @@ func (l carriedLine) saysLess(kept carriedLine) bool {
 // listCarried lists what may be carried of the summary so far and of the run: the kept sentences that
 // stand at its end, files, and what else the person said.
 func (r *summaryRecord) listCarried() []carriedLine {
-	var out []carriedLine
 	found := map[int64]bool{} // messages that are told by what is kept of them
 	known := map[string]bool{}
 	for _, k := range r.rows {
@@ -325,7 +326,9 @@ func (r *summaryRecord) listCarried() []carriedLine {
 			counts[fmt.Sprint(l.Seq, l.key)] = l.Count
 		}
 	}
-	for _, k := range r.settleRows() {
+	rows := r.settleRows()
+	out := make([]carriedLine, 0, len(rows)+len(previous))
+	for _, k := range rows {
 		l := carriedLine{Line: window.Line{Seq: k.Seq, By: string(k.Role), Count: 1, Text: k.Text},
 			rank: keptRanks[k.Kind]}
 		l.first = l.read(r.memory) || k.By == scrollback.KeptByPerson

@@ -24,6 +24,7 @@ package compact
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
@@ -396,12 +397,7 @@ func (in *Input) foldedEnds(end int64) (out []scrollback.Kept) {
 	if in.inSight {
 		return nil
 	}
-	var rows []scrollback.Kept
-	for _, k := range in.rows {
-		if k.Seq <= end {
-			rows = append(rows, k)
-		}
-	}
+	rows := slices.DeleteFunc(slices.Clone(in.rows), func(k scrollback.Kept) bool { return k.Seq > end })
 	_, ends := in.Memory.settleEnds(rows)
 	for _, k := range ends {
 		if k.Seq > in.Branch.View.Boundary {

@@ -51,8 +51,11 @@ type leafFile struct {
 	sha256 string
 }
 
-// maxRemembered bounds how many runs are remembered.
-const maxRemembered = 64
+// Bounds of the runs that are remembered, and of what was found in all of them. With more, all are forgotten.
+const (
+	maxRemembered      = 64
+	maxRememberedFinds = 32 << 10
+)
 
 // NewMemory makes an empty memory.
 func NewMemory() *Memory {
@@ -83,7 +86,11 @@ func memoize[T any](m *Memory, of map[string][]T, key string, make func() ([]T, 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(of) >= maxRemembered {
+	finds := len(out)
+	for _, other := range of {
+		finds += len(other)
+	}
+	if len(of) >= maxRemembered || finds > maxRememberedFinds {
 		clear(of)
 	}
 	of[key] = out
@@ -112,7 +119,7 @@ func rowsKey(rows []scrollback.Kept) string {
 }
 
 // apartRef returns the ref by which a summary names a text.
-func apartRef(text string) scrollback.Ref {
+func apartRef[T string | []byte](text T) scrollback.Ref {
 	sum := sha256.Sum256([]byte(text))
 	return scrollback.ArtifactRef(scrollback.ArtifactID(hex.EncodeToString(sum[:])))
 }
@@ -236,11 +243,12 @@ func (m *Memory) countLine(line string, count func(string) int) int64 {
 // remembered are values that were made of keys, some thousands at most: a block is chosen from as many lines. The zero
 // value is ready, and safe for concurrent use. Nil remembers nothing.
 type remembered[K comparable, V any] struct {
-	mu sync.Mutex
-	of map[K]V
+	mu       sync.Mutex
+	of, last map[K]V // last is what of was when it was full
 }
 
-// maxRememberedValues bounds how many there are; with one more, all are forgotten.
+// maxRememberedValues bounds how many there are in either part; with one more, those are forgotten that were not needed
+// since the last time.
 const maxRememberedValues = 8192
 
 // find returns the value of a key, which it makes if it is not known. Two callers may make the same one.
@@ -250,14 +258,24 @@ func (r *remembered[K, V]) find(key K, make func() V) V {
 	}
 	r.mu.Lock()
 	v, known := r.of[key]
+	recent := known
+	if !known {
+		v, known = r.last[key]
+	}
 	r.mu.Unlock()
-	if known {
+	if recent {
 		return v
 	}
-	v = make()
+	if !known {
+		v = make()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.of == nil || len(r.of) >= maxRememberedValues {
+	if len(r.of) >= maxRememberedValues {
+		r.last = r.of
+		r.of = nil
+	}
+	if r.of == nil {
 		r.of = map[K]V{}
 	}
 	r.of[key] = v

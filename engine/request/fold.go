@@ -31,6 +31,7 @@ const (
 const (
 	maxMemories     = 16
 	maxRecentTokens = 1_000_000 // of live messages
+	maxRecentKept   = 64_000    // rows of what is kept
 )
 
 // Host is what a compactor needs of the engine that it works for.
@@ -64,6 +65,7 @@ type Compactor struct {
 	catching  catchUps
 	memories  recentCache[*compact.Memory] // of folds, also those that were only looked at
 	snapshots recentCache[*store.Snapshot]
+	kept      recentCache[store.KnownKept]
 }
 
 // NewCompactor makes a compactor over one store.
@@ -71,6 +73,7 @@ func NewCompactor(s *store.Store, a *archive.Archive, r *Resolver, host Host, o 
 	c := &Compactor{store: s, archive: a, resolver: r, host: host, o: o}
 	c.memories.most = maxMemories
 	c.snapshots.most = maxRecentTokens
+	c.kept.most = maxRecentKept
 	return c
 }
 
@@ -203,7 +206,7 @@ func (f *Compactor) attemptFold(
 			if err := f.store.Kept.FillSome(ctx); err != nil {
 				return nil, err
 			}
-			return f.store.Kept.ReadRows(ctx, *head, head.Branch, head.Branch.HeadSeq)
+			return f.readKept(ctx, *head)
 		},
 		Measure: archive.MeasureLeaf, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})

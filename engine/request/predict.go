@@ -25,7 +25,7 @@ func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown com
 	memory := f.takeMemory(head.ID)
 	defer f.memories.put(head.ID, memory, 1)
 	rows := sync.OnceValues(func() ([]scrollback.Kept, error) {
-		return f.store.Kept.ReadRows(ctx, head, head.Branch, head.Branch.HeadSeq)
+		return f.readKept(ctx, head)
 	})
 	for range maxPredicted {
 		w := window.Assemble(shown.Window)
@@ -68,6 +68,15 @@ func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown com
 	}
 	out.More = true
 	return out, nil
+}
+
+// readKept reads what is kept of the messages that a head shows or hides.
+func (f *Compactor) readKept(ctx context.Context, head store.Head) ([]scrollback.Kept, error) {
+	rows, known, err := f.store.Kept.ReadRows(ctx, head, head.Branch, head.Branch.HeadSeq, f.kept.get(head.ID))
+	if err == nil {
+		f.kept.put(head.ID, known, int64(known.Len()))
+	}
+	return rows, err
 }
 
 // takeMemory returns what earlier folds of a conversation found out, which nobody else has until it is put back.

@@ -15,7 +15,13 @@ import (
 
 // Todos are the open to-dos of a conversation, read in order, each by its key: the words that name it.
 // The zero value is ready to use.
-type Todos struct{ open map[string]openTodo }
+type Todos struct {
+	open  map[string]openTodo
+	named map[string][]string // keys, by how what they name begins; some are not open any more
+
+	touched map[string]bool // keys of which news had something, ever
+	counted bool            // whether it has mattered how many are open
+}
 
 // openTodo is what a to-do names, a list for each of the things to do, and the places where it was said.
 type openTodo struct {
@@ -44,9 +50,18 @@ func (t *Todos) add(one openTodo, at int) {
 	}
 	if t.open == nil {
 		t.open = map[string]openTodo{}
+		t.named = map[string][]string{}
 	}
 	one.at = append(t.open[one.key].at, at)
 	t.open[one.key] = one
+	for _, part := range one.parts {
+		for _, w := range part {
+			begin := beginOf(w.text)
+			if keys := t.named[begin]; len(keys) == 0 || keys[len(keys)-1] != one.key {
+				t.named[begin] = append(keys, one.key)
+			}
+		}
+	}
 }
 
 // readTodo reads what a to-do names.
@@ -66,18 +81,90 @@ func readTodo(text string) openTodo {
 
 // Closed returns the places of the to-dos that a message says are done, and forgets them.
 func (t *Todos) Closed(role scrollback.Role, text string) (places []int) {
-	if len(t.open) == 0 || role != scrollback.RoleUser && role != scrollback.RoleAssistant {
+	if !t.mayClose(role) {
 		return nil
 	}
-	before := ""
-	for _, s := range SplitSentences(firstPart(text)) {
-		for _, key := range t.closedBy(role, s, before) {
+	return t.closedIn(role, readNews(text))
+}
+
+// mayClose reports whether anything is open that what somebody says may close.
+func (t *Todos) mayClose(role scrollback.Role) bool {
+	return len(t.open) > 0 && (role == scrollback.RoleUser || role == scrollback.RoleAssistant)
+}
+
+// isTouched reports whether what was found of others may depend on a to-do.
+func (t *Todos) isTouched(key string) bool { return t.counted || t.touched[key] }
+
+// forget forgets that a to-do was said at a place.
+func (t *Todos) forget(key string, place int) {
+	one := t.open[key]
+	at := slices.DeleteFunc(slices.Clone(one.at), func(at int) bool { return at == place })
+	switch {
+	case len(at) > 0:
+		one.at = at
+		t.open[key] = one
+	case len(one.at) > 0:
+		delete(t.open, key)
+	}
+}
+
+// countOpen counts the places of what is open.
+func (t *Todos) countOpen() (n int) {
+	for _, one := range t.open {
+		n += len(one.at)
+	}
+	return n
+}
+
+// closedIn is Closed, of a message with some news.
+func (t *Todos) closedIn(role scrollback.Role, news []newsSentence) (places []int) {
+	for i := range news {
+		for _, key := range t.closedBy(role, &news[i]) {
 			places = append(places, t.open[key].at...)
 			delete(t.open, key)
 		}
-		before = s
 	}
 	return places
+}
+
+// newsSentence is a sentence that may say that something is done, and the one before it.
+type newsSentence struct {
+	text, before string
+	ticked       []string // as tickedOf has it
+	clauses      []newsClause
+}
+
+// newsClause is what a clause names that says that something is done.
+type newsClause struct {
+	names []namedWord
+	index nameIndex // of them
+}
+
+func newNewsClause(text string) newsClause {
+	names := namesIn(text)
+	return newsClause{names, indexNames(names)}
+}
+
+// readNews lists the sentences of a message that may say that something is done.
+func readNews(text string) (out []newsSentence) {
+	before := ""
+	for _, s := range SplitSentences(firstPart(text)) {
+		if n := readNewsSentence(s, before); n.ticked != nil || len(n.clauses) > 0 {
+			out = append(out, *n)
+		}
+		before = s
+	}
+	return out
+}
+
+func readNewsSentence(s, before string) *newsSentence {
+	n := &newsSentence{text: s, before: before, ticked: tickedOf(s)}
+	if n.ticked == nil {
+		for _, clause := range newsIn(s, before) {
+			n.clauses = append(n.clauses, newNewsClause(clause))
+		}
+	}
+	return n
 }
 
 // Closes reports whether a message says that a to-do is done.
@@ -89,14 +176,17 @@ func Closes(role scrollback.Role, text, todo string) bool {
 
 // closedBy returns the keys of the to-dos that a sentence says are done: those that the rules find, unless the words of
 // a person weigh against it.
-func (t *Todos) closedBy(role scrollback.Role, s, before string) []string {
-	found := t.findClosed(role, s, before)
-	sc := scaleOf(s)
-	if role != scrollback.RoleUser || sc == nil || tickedOf(s) != nil {
+func (t *Todos) closedBy(role scrollback.Role, n *newsSentence) []string {
+	found := t.findClosed(role, n)
+	if len(found) == 0 || role != scrollback.RoleUser || n.ticked != nil {
+		return found
+	}
+	sc := scaleOf(n.text)
+	if sc == nil {
 		return found
 	}
 	return slices.DeleteFunc(found, func(key string) bool {
-		p := t.open[key].pairWith(s)
+		p := t.open[key].pairWith(n.text)
 		p.found = true
 		return sc.weighPair(sc.weighWords(closing, p.words), p) < leastClosing
 	})
@@ -104,24 +194,31 @@ func (t *Todos) closedBy(role scrollback.Role, s, before string) []string {
 
 // findClosed returns the keys of the to-dos that by the rules a sentence says are done. What was said before is what a
 // sentence such as "Done." is about.
-func (t *Todos) findClosed(role scrollback.Role, s, before string) []string {
-	if m := tickedOf(s); m != nil {
+func (t *Todos) findClosed(role scrollback.Role, n *newsSentence) []string {
+	if m := n.ticked; m != nil {
 		if key := TodoKey(m[1] + m[2]); t.open[key].at != nil {
 			return []string{key}
 		}
 		return nil
 	}
-	clauses := newsIn(s, before)
-	best, most := t.closest(clauses, leastShare)
+	if len(n.clauses) == 0 {
+		return nil
+	}
+	s := n.text
+	best, most := t.closest(n.clauses, leastShare)
 	if role == scrollback.RoleAssistant { // whose prose is full of what was, and of what there is
 		best = slices.DeleteFunc(best, func(key string) bool {
 			return most < leastReported || !told().MatchString(s) && !t.open[key].isDoneIn(s)
 		})
 	}
-	if len(best) == 0 && len(clauses) > 0 && role == scrollback.RoleUser && final().MatchString(s) {
-		best, most = t.closest([]string{before + " " + s}, faintShare)
+	if len(best) == 0 && role == scrollback.RoleUser && final().MatchString(s) {
+		best, most = t.closest([]newsClause{newNewsClause(n.before + " " + s)}, faintShare)
 	}
-	if len(best) == 0 && len(t.open) == 1 && struck().MatchString(s) && len(clauses) > 0 && pointing().MatchString(s) {
+	if len(best) == 0 && struck().MatchString(s) && pointing().MatchString(s) {
+		t.counted = true
+		if len(t.open) > 1 {
+			return nil
+		}
 		for key := range t.open { // "cross that out" can only be this one
 			return []string{key}
 		}
@@ -156,24 +253,41 @@ var (
 	ended    = sift(lazyregexp.New(`(?i)\bno longer (?:need|necessary)|\b(?:don't|needn't|no) (?:have to|need to|need)\b.*\b(?:any ?more|after all|now)\b|取消了|不用.*了|不需要.*了|不必.*了|作罢|作罷`))
 )
 
-// closest returns the keys of the to-dos that clauses name most, and how much of them.
-func (t *Todos) closest(clauses []string, least float64) (best []string, most float64) {
-	for _, clause := range clauses {
-		names := namesIn(clause)
-		if len(names) == 0 {
-			continue
-		}
-		for key, one := range t.open {
-			switch share := one.shareNamed(names, least); {
-			case share > most:
-				most = share
-				best = []string{key}
-			case share == most && share > 0 && !slices.Contains(best, key):
-				best = append(best, key)
+// closest returns the keys of the to-dos that the names of some clauses have most of, and how much of them. Only those
+// with a name that begins like one of these have anything of them.
+func (t *Todos) closest(clauses []newsClause, least float64) (best []string, most float64) {
+	for i := range clauses {
+		said := &clauses[i]
+		tried := map[string]bool{}
+		for begin := range said.index {
+			for _, key := range t.named[begin] {
+				one, isOpen := t.open[key]
+				if !isOpen || tried[key] {
+					continue
+				}
+				tried[key] = true
+				share := one.shareNamed(said, least)
+				if share > 0 {
+					t.touch(key)
+				}
+				switch {
+				case share > most:
+					most = share
+					best = []string{key}
+				case share == most && share > 0 && !slices.Contains(best, key):
+					best = append(best, key)
+				}
 			}
 		}
 	}
 	return best, most
+}
+
+func (t *Todos) touch(key string) {
+	if t.touched == nil {
+		t.touched = map[string]bool{}
+	}
+	t.touched[key] = true
 }
 
 // final finds that a matter is over, whatever it is.
@@ -363,7 +477,7 @@ func (t openTodo) isDoneIn(s string) bool {
 }
 
 // shareNamed returns how much of a to-do the names of some news have, from 0 (it is about something else) to 1.
-func (t openTodo) shareNamed(said []namedWord, bound float64) float64 {
+func (t openTodo) shareNamed(said *newsClause, bound float64) float64 {
 	least := 1.0
 	for _, part := range t.parts {
 		least = min(least, sharePart(part, said, bound))
@@ -376,7 +490,11 @@ func (t openTodo) shareNamed(said []namedWord, bound float64) float64 {
 
 // sharePart compares what is to be done with what was: they are about different things if beside a word that
 // both have stands another one in each (the water bill, the electricity bill; to Ada, to Bob).
-func sharePart(part, said []namedWord, least float64) float64 {
+func sharePart(part []namedWord, news *newsClause, least float64) float64 {
+	if !hasShare(part, news.index, least) { // as of most
+		return 0
+	}
+	said := news.names
 	if least == leastShare && (isBesides(part, said) || lacksMain(part, said)) || toOthers(part, said) {
 		return 0
 	}
@@ -428,6 +546,19 @@ func sharePart(part, said []namedWord, least float64) float64 {
 		return 0
 	}
 	return shared / all
+}
+
+// hasShare reports whether the words of what is to be done that are among some names weigh enough.
+func hasShare(part []namedWord, among nameIndex, least float64) bool {
+	var all, shared float64
+	for i, w := range part {
+		weight := weightOf(part, i)
+		all += weight
+		if among.has(w.text) {
+			shared += weight
+		}
+	}
+	return shared >= all*least
 }
 
 // weightOf returns how much a word tells of a to-do: less if it only says what is done, or for whom, or of what

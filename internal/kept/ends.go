@@ -106,18 +106,38 @@ type statement struct {
 	was, now      [3]bool // of moves
 	names         []namedWord
 	index         nameIndex // of names
+	named, hans   int       // names that are not common, and those of one Chinese character
 	key           string
 	asks          bool
-	words         []string
-	scale         *scale
-	weighed       *wordEvidence // of words, once a pair is weighed
+	text          string
+	asLater       *laterStatement // once it is compared with earlier ones
+}
+
+// laterStatement is what is needed besides of a statement that may replace earlier ones.
+type laterStatement struct {
+	words   []string
+	scale   *scale
+	weighed *wordEvidence // of words, once a pair is weighed
+}
+
+func (s *statement) readAsLater() *laterStatement {
+	if s.asLater == nil {
+		s.asLater = &laterStatement{words: wordsOf(s.text), scale: scaleOf(s.text)}
+	}
+	return s.asLater
 }
 
 func makeStatement(s string) *statement {
 	v := makeSieve(s)
 	out := &statement{names: namesIn(s), key: same.Key(s), denies: countDenials(s, v)%2 == 1,
-		asks: isQuestion(s), words: wordsOf(s), scale: scaleOf(s)}
+		asks: isQuestion(s), text: s}
 	out.index = indexNames(out.names)
+	out.hans = countHan(out.names)
+	for _, w := range out.names {
+		if !common()[w.text] {
+			out.named++
+		}
+	}
 	out.strong, out.loose, out.aside = readChange(s, v)
 	for i, m := range moves {
 		out.was[i] = m.was().isIn(s, v)
@@ -158,27 +178,34 @@ func (s *statement) hasValue() bool {
 	return slices.ContainsFunc(s.values, func(v int) bool { return v >= 0 }) || slices.Contains(s.was[:], true)
 }
 
-// replaces needs a name that both have, or a value that the earlier one has.
+// replaces reports whether the sentence replaces an earlier one.
 func (s *statement) replaces(earlier *statement) bool {
+	return s.replacesSharing(earlier, countShared(s, earlier))
+}
+
+// replacesSharing is replaces, where it is known how many names of the earlier sentence that are not common this one
+// has. It needs a name that both have, or a value that the earlier one has.
+func (s *statement) replacesSharing(earlier *statement, shared int) bool {
 	moves := s.changesValue(earlier)
-	if moves && len(s.words) <= fewWords {
+	later := s.readAsLater()
+	if moves && len(later.words) <= fewWords {
 		return true
 	}
-	shared, named := countShared(s, earlier)
-	found := moves || s.found(earlier, shared, named)
-	if s.scale == nil || s.key == earlier.key || s.asks {
+	named := earlier.named
+	found := moves || s.found(earlier, shared)
+	if later.scale == nil || s.key == earlier.key || s.asks {
 		return found
 	}
-	if len(s.words) > fewWords && 2*shared < named { // a story names much by the way
+	if len(later.words) > fewWords && 2*shared < named { // a story names much by the way
 		return false
 	}
 	if !found && (shared == 0 || 2*shared < named) {
 		return false
 	}
-	if s.weighed == nil {
-		s.weighed = s.scale.weighWords(change, s.words)
+	if later.weighed == nil {
+		later.weighed = later.scale.weighWords(change, later.words)
 	}
-	return s.scale.weighPair(s.weighed, pairing{s.words, shared, named, found}) > leastChange
+	return later.scale.weighPair(later.weighed, pairing{later.words, shared, named, found}) > leastChange
 }
 
 // nameIndex has names by how they begin, as all forms of one word do.
@@ -187,10 +214,13 @@ type nameIndex map[string][]string
 // akinBytes is how many bytes akin words have in common at least, unless they are equal.
 const akinBytes = 4
 
+// beginOf returns how a name begins, as all do that are akin to it.
+func beginOf(name string) string { return name[:min(akinBytes, len(name))] }
+
 func indexNames(names []namedWord) nameIndex {
 	out := make(nameIndex, len(names))
 	for _, n := range names {
-		begin := n.text[:min(akinBytes, len(n.text))]
+		begin := beginOf(n.text)
 		out[begin] = append(out[begin], n.text)
 	}
 	return out
@@ -198,7 +228,7 @@ func indexNames(names []namedWord) nameIndex {
 
 // has reports whether a form of a word is among the names.
 func (x nameIndex) has(w string) bool {
-	return slices.ContainsFunc(x[w[:min(akinBytes, len(w))]], func(n string) bool { return isAkin(n, w) })
+	return slices.ContainsFunc(x[beginOf(w)], func(n string) bool { return isAkin(n, w) })
 }
 
 // fewWords, or characters, is how long a sentence is that speaks of one thing.
@@ -223,9 +253,9 @@ func (s *statement) changesValue(earlier *statement) bool {
 }
 
 // found is replaces by the rules alone, where no value is changed.
-func (s *statement) found(earlier *statement, shared, named int) bool {
+func (s *statement) found(earlier *statement, shared int) bool {
 	return s.loose && !s.aside && s.key != earlier.key && (s.strong || s.denies != earlier.denies) &&
-		sharesNames(s, earlier) && (3*shared >= named || shared > 1 && countHan(earlier.names) == 0)
+		(3*shared >= earlier.named || shared > 1 && earlier.hans == 0) && sharesNames(s, earlier)
 }
 
 // valueOf returns the value of a slot that a sentence names first, or -1.
@@ -271,7 +301,7 @@ func sharesNames(now, was *statement) bool {
 			hans++
 		}
 	}
-	return hans >= 2 || hans == 1 && countHan(was.names) == 1
+	return hans >= 2 || hans == 1 && was.hans == 1
 }
 
 func countHan(in []namedWord) int {

@@ -88,18 +88,14 @@ func scaleOf(s string) *scale {
 	return nil
 }
 
-// countShared counts the names of an earlier sentence, and those that a later one has too.
-func countShared(later, earlier *statement) (shared, named int) {
+// countShared counts the names of an earlier sentence that a later one has too, but for common ones.
+func countShared(later, earlier *statement) (shared int) {
 	for _, w := range earlier.names {
-		if common()[w.text] {
-			continue
-		}
-		named++
-		if later.index.has(w.text) {
+		if !common()[w.text] && later.index.has(w.text) {
 			shared++
 		}
 	}
-	return shared, named
+	return shared
 }
 
 // wordsOf returns the words of a sentence as evidence.
@@ -109,8 +105,8 @@ func wordsOf(s string) []string { return splitWords(terms.FoldText(s)) }
 func ListChange(earlier, later string, known map[string]bool) (out []string) {
 	was := makeStatement(earlier)
 	now := makeStatement(later)
-	shared, named := countShared(now, was)
-	p := pairing{wordsOf(later), shared, named, now.changesValue(was) || now.found(was, shared, named)}
+	shared := countShared(now, was)
+	p := pairing{wordsOf(later), shared, was.named, now.changesValue(was) || now.found(was, shared)}
 	p.list(change, known, func(e string) { out = append(out, e) })
 	return out
 }
@@ -123,7 +119,7 @@ func ListClosing(todo, text string, known map[string]bool) (out [][]string) {
 	for _, s := range SplitSentences(firstPart(text)) {
 		for _, one := range t.open {
 			p := one.pairWith(s)
-			p.found = len(t.findClosed(scrollback.RoleUser, s, before)) > 0
+			p.found = len(t.findClosed(scrollback.RoleUser, readNewsSentence(s, before))) > 0
 			var all []string
 			p.list(closing, known, func(e string) { all = append(all, e) })
 			out = append(out, all)

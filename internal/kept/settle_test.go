@@ -121,11 +121,15 @@ func TestSettleAgain(t *testing.T) {
 		r := NewSettler()
 		for range 12 {
 			some := rows[:rapid.IntRange(0, len(rows)).Draw(t, "rows")]
+			some = some[rapid.IntRange(0, len(some)).Draw(t, "older"):]
 			if out := rapid.IntRange(0, len(texts)).Draw(t, "left out"); rapid.Bool().Draw(t, "leave out") {
 				some = slices.DeleteFunc(slices.Clone(some), func(k scrollback.Kept) bool { return k.Seq == int64(out) })
 			}
 			if n := rapid.IntRange(-1, len(some)-1).Draw(t, "by hand"); n >= 0 {
 				some = append(slices.Clone(some), personRow(some[n], scrollback.KeptDone, 1e6))
+			}
+			if rapid.Bool().Draw(t, "of the last messages") { // what ends something is found anew, behind the rest
+				slices.SortStableFunc(some, func(a, b scrollback.Kept) int { return compareEnds(a.Kind, b.Kind) })
 			}
 			got, ends := r.SettleEnds(some)
 			want, wantEnds := NewSettler().SettleEnds(some)
@@ -137,6 +141,82 @@ func TestSettleAgain(t *testing.T) {
 			if over := isReplaced(rows, k); over != (k.State == scrollback.KeptWithdrawn) && k.Kind != scrollback.KeptTodo {
 				t.Fatalf("#%d %q is %s", k.Seq, k.Text, k.State)
 			}
+		}
+	})
+}
+
+// A window over a long talk that moves on is settled from what came: no other sentence is read, however many there are,
+// and what is remembered does not grow.
+func TestSettleReadsWhatIsNew(t *testing.T) {
+	const moved = 5
+	var texts []string
+	for i := range 6000 {
+		texts = append(texts, fmt.Sprintf([]string{"I am allergic to food%d.", "TODO: inspect machine%d.",
+			"Actually, use port%d.", "I painted wall%d."}[i%4], i))
+	}
+	rows := talkRows(texts...)
+	for _, window := range []int{100, 1000, 4000} {
+		r := NewSettler()
+		r.SettleEnds(rows[:window])
+		count := func() int { return len(r.statements) + len(r.todos) + len(r.news) }
+		last := count()
+		for from := moved; from < 20*moved; from += moved {
+			r.SettleEnds(rows[from : from+window])
+			if n := count() - last; n > 2*moved {
+				t.Fatalf("of %d rows %d sentences were read where %d came", window, n, moved)
+			}
+			last = count()
+		}
+		// Whatever is forgotten by now, it is not what stands.
+		clear(r.statements)
+		clear(r.todos)
+		clear(r.news)
+		r.SettleEnds(rows[20*moved : 20*moved+window])
+		if n := count(); n > 2*moved {
+			t.Errorf("of %d rows %d sentences were read again where %d came", window, n, moved)
+		}
+		for from := 20 * moved; from+window < len(rows) && from < 4000; from += 200 {
+			r.SettleEnds(rows[from : from+window])
+		}
+		if n := count(); n > 3*(maxOtherTexts+window) {
+			t.Errorf("%d sentences are remembered", n)
+		}
+		if n := len(r.last.standing.all) + len(r.last.places); n > max(2*leastTidied, 2*window) {
+			t.Errorf("of %d rows there are %d slots", window, n)
+		}
+	}
+}
+
+// What a clause may name of a to-do is found by how its words begin: that is what a look at all of them finds.
+func TestClosestIsThatOfAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var todos Todos
+		for i, text := range rapid.SliceOfN(rapid.SampledFrom(said), 1, 20).Draw(t, "todos") {
+			todos.Add(text, i)
+		}
+		for key := range todos.open {
+			if rapid.Bool().Draw(t, "closed") {
+				delete(todos.open, key)
+			}
+		}
+		n := newNewsClause(rapid.SampledFrom(said).Draw(t, "news"))
+		got, most := todos.closest([]newsClause{n}, faintShare)
+		want := 0.0
+		var keys []string
+		for key, one := range todos.open {
+			share := one.shareNamed(&n, faintShare)
+			if share > want {
+				want = share
+				keys = nil
+			}
+			if share > 0 && share == want {
+				keys = append(keys, key)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(keys)
+		if want != most || !slices.Equal(got, keys) {
+			t.Fatalf("%q with %v, want %q with %v", got, most, keys, want)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func (p Kept) List(ctx context.Context, h Head, b scrollback.Branch, to int64) (
 // ListScanning is List, and looks for what ends something in at most the newest messages that are not compacted.
 func (p Kept) ListScanning(ctx context.Context, h Head, b scrollback.Branch,
 	to, most int64) ([]scrollback.Kept, error) {
-	rows, err := p.ReadRows(ctx, h, b, to)
+	rows, _, err := p.ReadRows(ctx, h, b, to, KnownKept{})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -57,21 +57,31 @@ func (p Kept) ListScanning(ctx context.Context, h Head, b scrollback.Branch,
 	return kept.Settle(rows), nil
 }
 
-// ReadRows reads the rows that List settles.
-func (p Kept) ReadRows(ctx context.Context, h Head, b scrollback.Branch, to int64) ([]scrollback.Kept, error) {
-	rows, err := p.s.d.Log.ReadKept(ctx, driver.KeptQuery{Branch: b.ID, To: to, Limit: keptRows,
+// KnownKept are the rows of a conversation as they were read. They never change, so that the next time only those
+// that came since are read. The zero value has none.
+type KnownKept struct{ rows []scrollback.Kept }
+
+// Len returns how many rows there are.
+func (k KnownKept) Len() int { return len(k.rows) }
+
+// ReadRows reads the rows that List settles, but for those that were read the last time, and returns besides what is
+// known by then.
+func (p Kept) ReadRows(ctx context.Context, h Head, b scrollback.Branch, to int64,
+	last KnownKept) ([]scrollback.Kept, KnownKept, error) {
+	stored, err := p.s.d.Log.ReadKept(ctx, driver.KeptQuery{Branch: b.ID, To: to, Limit: keptRows, Known: last.rows,
 		Conversations: append([]scrollback.ConversationID{h.ID}, h.Ancestors...)})
 	if err != nil {
-		return nil, err
+		return nil, last, err
 	}
+	older, err := p.scanOlder(ctx, b, to)
+	if err != nil {
+		return nil, last, err
+	}
+	rows := slices.Concat(older, stored)
 	rows = slices.DeleteFunc(rows, func(k scrollback.Kept) bool { // a fork has what was said before it was one
 		return k.Change != "" && k.Conversation != h.ID && k.CreatedAt > h.CreatedAt
 	})
-	older, err := p.scanOlder(ctx, b, to)
-	if err != nil {
-		return nil, err
-	}
-	return append(older, rows...), nil
+	return rows, KnownKept{stored}, nil
 }
 
 // FillSome looks for what is kept of messages that an older program stored, for a moment: a store that no server tends

@@ -15,6 +15,9 @@ type KeptQuery struct {
 	Conversations []scrollback.ConversationID
 	Changes       bool // only the rows of people
 	Limit         int
+	// Known are rows that were read before. They never change, and those of rules are taken from here rather than
+	// read again, if they are still there.
+	Known []scrollback.Kept
 }
 
 // KeptChange adds the row of a person about a sentence, in one transaction; a trashed conversation is

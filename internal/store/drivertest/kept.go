@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
@@ -76,12 +77,45 @@ func testKeptOnPath(w *keptHarness) {
 	w.wantKept(w.readKept(c.Branch, 9, 9), "one open", "three open", "four open")
 	w.wantKept(w.readKept(c.Branch, 3, 9), "one open", "three open")
 	w.wantKept(w.readKept(c.Branch, 9, 2), "three open", "four open")
+	w.checkKnown(c.Branch, 4)
 	f := w.addFork(c, 3)
 	w.appendEntries(f.ID, w.entryWithKept("other four"))
 	got := w.readKept(f.Branch, 9, 9)
 	w.wantKept(got, "one open", "three open", "other four open")
 	if got[1].Seq != 3 || got[1].Branch != c.Branch || got[1].Conversation != c.ID || got[2].Conversation != f.ID {
 		w.t.Errorf("rows are placed at %+v", got)
+	}
+	w.checkKnown(f.Branch, 9)
+	foreign := got[1] // known elsewhere, under the same id
+	foreign.Branch = "another"
+	foreign.Text = "something else"
+	same, err := w.Log.ReadKept(w.ctx, driver.KeptQuery{Branch: f.Branch, To: 9, Limit: 9,
+		Known: []scrollback.Kept{foreign}})
+	w.wantOK(err)
+	w.wantKept(same, "one open", "three open", "other four open")
+}
+
+// checkKnown wants the same rows of a path up to a seq whichever of them are known, and whatever else is.
+func (w *keptHarness) checkKnown(b scrollback.BranchID, to int64) {
+	w.t.Helper()
+	all := w.readKept(b, to, 9)
+	for some := range 1 << len(all) {
+		var known []scrollback.Kept
+		for i, k := range all {
+			if some>>i&1 != 0 {
+				known = append(known, k)
+			}
+		}
+		for end := int64(0); end <= to; end++ {
+			for _, limit := range []int{1, 2, 9} {
+				got, err := w.Log.ReadKept(w.ctx, driver.KeptQuery{Branch: b, To: end, Limit: limit, Known: known})
+				w.wantOK(err)
+				want := w.readKept(b, end, limit)
+				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+					w.t.Fatalf("up to %d, at most %d, with %d rows known (-want +got):\n%s", end, limit, len(known), diff)
+				}
+			}
+		}
 	}
 }
 

@@ -67,6 +67,9 @@ type Statements struct {
 	// The path of branch $1 from seq $2 to $3, in any order: whole messages, those whose seqs are
 	// in the JSON list $4, their seqs and parts as bytes, and messages with their hashes.
 	MessagesOnPath, MessagesOnPathListed, PartsOnPath, StoredOnPath string
+	// The newest $4 rows that rules keep of the messages there, the newest first: whole rows, and which they are
+	// (conversation, id, branch and seq). All rows between the seqs are looked at, whatever $4 is.
+	RuledOnPath, RuledPlacesOnPath string
 	// ShapeOfPath counts the path of branch $1 from seq $2 to the head $3 in $4 bins: the first
 	// seq of each, how many messages, when the first was stored, their bytes, and how many
 	// are of the user and of the assistant.

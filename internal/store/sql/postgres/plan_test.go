@@ -126,6 +126,9 @@ var growConversation = []string{
 	`UPDATE numbers SET last = CASE name WHEN 'message' THEN 200000 ELSE 31000 END WHERE name IN ('message', 'change')`,
 	multiplyRows("message_runs", long,
 		`'first_seq', 2 * k - 1, 'last_seq', 2 * k, 'first_n', 99999 + 2 * k, 'last_n', 100000 + 2 * k`),
+	`INSERT INTO kept (conversation_id, id, change, branch, seq, message_id, role, kind, text, kept_by, said_by, state,
+		created_at) SELECT 'long', 'k' || k, '', 'branch of long', 2 * k - 1, 'm' || 2 * k - 1, 'user', 'trait',
+		'I prefer tea.', 'rule', '', 'open', k FROM ` + long,
 }
 
 // growStore makes a store with 100,000 messages of one with a turn: 40,000 of them in one conversation.
@@ -526,6 +529,19 @@ func TestPlansOfOneConversation(t *testing.T) {
 			},
 			"troubled": func() error {
 				_, err := d.Turns.ListUnsuccessful(ctx, driver.TurnQuery{Branch: "branch of long", From: 1000, To: 1200, Limit: 9})
+				return err
+			},
+			"kept": func() error {
+				q := driver.KeptQuery{Branch: "branch of long", To: 40_000, Limit: 300,
+					Conversations: []scrollback.ConversationID{"long"}}
+				all, err := d.Log.ReadKept(ctx, q)
+				if err == nil && len(all) != q.Limit {
+					err = fmt.Errorf("%d rows", len(all))
+				}
+				if err == nil {
+					q.Known = all[:q.Limit-1]
+					_, err = d.Log.ReadKept(ctx, q)
+				}
 				return err
 			},
 			"refs": func() error {

@@ -18,6 +18,10 @@ const (
 		CROSS JOIN (SELECT CAST(value AS BIGINT) AS at FROM json_array_elements_text(CAST(CAST($4 AS TEXT) AS JSON)) AS list (value)) w
 		CROSS JOIN LATERAL (SELECT x.* FROM messages x
 			WHERE x.branch = p.of AND x.seq = w.at AND x.seq BETWEEN p.first AND p.last OFFSET 0) m`
+	pathRuled = ` FROM (SELECT branch AS of, first, last FROM path) p
+		CROSS JOIN LATERAL (SELECT x.* FROM kept x
+			WHERE x.branch = p.of AND x.seq BETWEEN p.first AND p.last AND x.change = '' OFFSET 0) k
+		ORDER BY k.seq DESC, k.id DESC LIMIT $4`
 )
 
 // lineColumns are those of a [driver.IndexedBranch].
@@ -111,6 +115,8 @@ var statements = sqlstore.Statements{
 	MessagesOnPath:       sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + pathMessages,
 	MessagesOnPathListed: sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + pathMessagesListed,
 	PartsOnPath:          sqlstore.Path + ` SELECT m.seq, m.parts` + pathMessages,
+	RuledOnPath:          sqlstore.Path + ` SELECT ` + sqlstore.RuledColumns + pathRuled,
+	RuledPlacesOnPath:    sqlstore.Path + ` SELECT ` + sqlstore.RuledPlaces + pathRuled,
 	StoredOnPath:         sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + `, m.hash` + pathMessages,
 	ShapeOfPath: sqlstore.Path + ` SELECT min(m.seq), count(*), (array_agg(m.created_at ORDER BY m.seq))[1], sum(m.own_bytes),
 			count(*) FILTER (WHERE m.role = 'user'), count(*) FILTER (WHERE m.role = 'assistant')` + pathMessages + `

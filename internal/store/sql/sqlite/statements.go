@@ -22,6 +22,10 @@ const (
 		JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last`
 	pathMessagesListed = ` FROM (SELECT branch AS of, first, last FROM path) p CROSS JOIN (SELECT value AS at FROM json_each($4)) w
 		CROSS JOIN messages m WHERE m.branch = p.of AND m.seq = w.at AND m.seq BETWEEN p.first AND p.last`
+	// An index has which rows they are; the rows themselves are all over the table. Without the fixed order SQLite
+	// reads the rows of all conversations.
+	pathRuled = ` FROM (SELECT branch AS of, first, last FROM path) p CROSS JOIN kept k
+		WHERE k.branch = p.of AND k.seq BETWEEN p.first AND p.last AND k.change = '' ORDER BY k.seq DESC, k.id DESC LIMIT $4`
 )
 
 // lineColumns are those of a [driver.IndexedBranch].
@@ -65,6 +69,8 @@ var statements = sqlstore.Statements{
 	MessagesOnPath:       sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + pathMessages,
 	MessagesOnPathListed: sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + pathMessagesListed,
 	PartsOnPath:          sqlstore.Path + ` SELECT m.seq, CAST(m.parts AS BLOB)` + pathMessages,
+	RuledOnPath:          sqlstore.Path + ` SELECT ` + sqlstore.RuledColumns + pathRuled,
+	RuledPlacesOnPath:    sqlstore.Path + ` SELECT ` + sqlstore.RuledPlaces + pathRuled,
 	StoredOnPath:         sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + `, m.hash` + pathMessages,
 
 	// Beside min, SQLite takes a plain column from the row that has the minimum.
