@@ -129,6 +129,8 @@ type commands struct {
 	Archive   archiveCmd      `cmd:"" help:"write-full-json-copy-conversation-beside-data"`
 	Backup    backupCmd       `cmd:"" help:"make-verify-restore-backups"`
 	Merge     mergeCmd        `cmd:"" help:"take-all-another-store-has"`
+	Sync      syncCmd         `cmd:"" help:"one-history-on-every-machine"`
+	SyncServe syncServeCmd    `cmd:"" name:"sync-serve" hidden:""`
 	Identity  identityCmd     `cmd:"" help:"show-identity-of-machine"`
 	Migrate   migrate.Migrate `cmd:"" help:"copy-whole-store-another-database-while-use"`
 	Projects  projectsCmd     `cmd:"" help:"list-projects"`

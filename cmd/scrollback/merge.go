@@ -21,6 +21,8 @@ import (
 type mergeCmd struct {
 	Other  string `arg:"" help:"folder-or-backup-to-take-from"`
 	DryRun bool   `help:"say-what-merge-would-bring"`
+
+	AcceptPurges bool `help:"take-all-purges"`
 }
 
 // merged is what a merge came to.
@@ -32,6 +34,7 @@ type merged struct {
 	DryRun        bool                        `json:"dry_run,omitempty"`
 	Refused       []merge.Refused             `json:"refused,omitempty"`
 	Waiting       []scrollback.ConversationID `json:"waiting,omitempty"`
+	Held          []scrollback.ConversationID `json:"held,omitempty"` // purges that were not taken
 }
 
 // Run implements the command.
@@ -44,17 +47,18 @@ func (c *mergeCmd) Run(g *globals) (err error) {
 	var got merge.Outcome
 	err = g.withApp(func(a *app) (err error) {
 		got, err = exchange.Take(g.ctx, exchange.Side{Store: other.Store, Archive: other.Archive},
-			exchange.Side{Store: a.Store, Archive: a.Archive}, exchange.Request{Terms: merge.Terms{Look: c.DryRun}})
+			exchange.Side{Store: a.Store, Archive: a.Archive}, exchange.Request{Terms: merge.Terms{Look: c.DryRun, Purges: c.AcceptPurges}})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	out := merged{got.Conversations, got.New, got.Messages, got.Purged, c.DryRun, got.Refused, got.Waiting}
+	out := merged{got.Conversations, got.New, got.Messages, got.Purged, c.DryRun, got.Refused, got.Waiting,
+		got.Held}
 	if err := g.printResult(out, func(w io.Writer) error { return g.printMerged(w, out) }); err != nil {
 		return err
 	}
-	if n := len(out.Refused) + len(out.Waiting); n > 0 {
+	if n := len(out.Refused) + len(out.Waiting) + len(out.Held); n > 0 {
 		return scrollback.Errorf(scrollback.Conflict, "scrollback", i18n.MergeLeftOut, n)
 	}
 	return nil
@@ -71,21 +75,30 @@ func (g *globals) printMerged(w io.Writer, m merged) error {
 		columns.FormatThousands(int64(m.Conversations-m.New)), columns.FormatThousands(m.Messages),
 		columns.FormatThousands(int64(m.Purged))))
 	for _, r := range m.Refused {
-		by := string(r.Conversation)
-		if by == "" {
-			by = r.Project
-		}
-		if r.Stamp.By != "" {
-			fmt.Fprintln(w, t.Say(i18n.MergeRefusedClock, by, r.Record, r.Stamp.By,
-				columns.FormatTime(r.Stamp.At, g.zone), columns.FormatTime(r.Now, g.zone)))
-			continue
-		}
-		fmt.Fprintln(w, t.Say(i18n.MergeRefused, by, r.Record))
+		g.printRefused(w, r)
+	}
+	for _, id := range m.Held {
+		fmt.Fprintln(w, t.Say(i18n.SyncHeld, string(id)))
 	}
 	for _, id := range m.Waiting {
 		fmt.Fprintln(w, t.Say(i18n.MergeWaits, string(id)))
 	}
 	return err
+}
+
+// printRefused says why a record was left out.
+func (g *globals) printRefused(w io.Writer, r merge.Refused) {
+	t := g.localeTexts()
+	by := string(r.Conversation)
+	if by == "" {
+		by = r.Project
+	}
+	if r.Stamp.By != "" {
+		fmt.Fprintln(w, t.Say(i18n.MergeRefusedClock, by, r.Record, r.Stamp.By, columns.FormatTime(r.Stamp.At, g.zone),
+			columns.FormatTime(r.Now, g.zone)))
+		return
+	}
+	fmt.Fprintln(w, t.Say(i18n.MergeRefused, by, r.Record))
 }
 
 // otherStore is a store that is only read, with the folder that it was unpacked to, if it was.

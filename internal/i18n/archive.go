@@ -35,6 +35,18 @@ var (
 	SyncStateOfOtherVersion = problem("sync-state-of-other-version",
 		"%s is of version %d, and this program knows version %d",
 		"%s 的版本是 %d，而此程序只认识版本 %d")
+	SyncNamesNoRemote = problem("sync-names-no-remote",
+		"name a remote: a folder, s3://BUCKET, ssh://HOST or https://HOST, or set [sync] remotes in the config file",
+		"请指定远端：文件夹、s3://BUCKET、ssh://HOST 或 https://HOST，或在配置文件的 [sync] 中设置 remotes")
+	SyncIsNoVault = problem("sync-is-no-vault",
+		"%s is no folder and no bucket: machines meet there directly, with nothing to set up",
+		"%s 不是文件夹也不是存储桶：机器在那里直接会合，无需设置")
+	SyncLeftOut = problem("sync-left-out",
+		"%d things were left out; everything else was taken",
+		"有 %d 项被略过；其余已收下")
+	SyncToCome = problem("sync-to-come",
+		"%d files are still to come; sync again later",
+		"还有 %d 个文件未到；请稍后再同步")
 	SyncOnlyReads = problem("sync-only-reads",
 		"this key may read and not write: nothing was taken",
 		"此密钥只能读取，不能写入：什么也没有收下")

@@ -499,6 +499,47 @@ var (
 	_ = label("help/include-markdown-files-compacted-segments-bundle",
 		"Include the Markdown files of compacted segments in a bundle.",
 		"在对话包中包含已压缩各段的 Markdown 文件。")
+	_ = label("help/one-history-on-every-machine",
+		"Meet your other machines: one history on all of them",
+		"与您的其他机器会合：所有机器上同一份历史")
+	_ = label("help/meet-other-machines",
+		"Take what the others have, and give what they lack",
+		"收下其他机器的内容，并送出它们缺少的内容")
+	_ = label("help/make-or-join-remote",
+		"Make a folder or bucket a remote, or join one",
+		"把文件夹或存储桶设为远端，或加入一个远端")
+	_ = label("help/list-machines-of-remote",
+		"List the machines that meet through a remote",
+		"列出通过某个远端会合的机器")
+	_ = label("help/let-machine-into-remote",
+		"Let another machine in, by its recipient",
+		"凭接收者让另一台机器加入")
+	_ = label("help/take-machine-out-of-remote",
+		"Take a machine out: it can read nothing that is written from then on",
+		"移除一台机器：此后写入的内容它都无法读取")
+	_ = label("help/remotes-to-meet",
+		"Folder, s3://BUCKET, ssh://[USER@]HOST[/PATH] or https://HOST; without one, those of the config file",
+		"文件夹、s3://BUCKET、ssh://[USER@]HOST[/PATH] 或 https://HOST；不写则用配置文件中的")
+	_ = label("help/only-take", "Only take what the others have", "只收下其他机器的内容")
+	_ = label("help/only-give", "Only give what they lack", "只送出它们缺少的内容")
+	_ = label("help/only-of-project", "Only conversations that are in this project here", "只同步此处属于该项目的对话")
+	_ = label("help/say-what-sync-would-move", "Say what would be taken and given, and write nothing", "只说明将收到和送出什么，不写入")
+	_ = label("help/take-all-purges", "Take purges too where more than ten come at once", "一次到来超过十个彻底删除时也执行")
+	_ = label("help/sync-again-and-again",
+		"Stay, and meet them at once, when something was said here, and every minute",
+		"持续运行：立即会合，此处有新内容时会合，并每分钟会合一次")
+	_ = label("help/folder-or-bucket-to-meet-through",
+		"Folder or s3://BUCKET through which your machines meet, encrypted",
+		"您的机器借以会合的文件夹或 s3://BUCKET，内容加密")
+	_ = label("help/recovery-phrase-to-join-with",
+		"Join with the recovery phrase; - reads it from standard input",
+		"用恢复短语加入；- 表示从标准输入读取")
+	_ = label("help/name-of-this-machine", "Name of this machine there (its host name)", "本机在那里的名称（默认主机名）")
+	_ = label("help/name-of-that-machine", "Name of that machine there", "该机器在那里的名称")
+	_ = label("help/recipient-of-machine",
+		"Recipient of the machine, which scrollback identity prints on it",
+		"该机器的接收者，在其上运行 scrollback identity 可得")
+	_ = label("help/name-of-machine-to-remove", "Name or recipient of the machine", "该机器的名称或接收者")
 	_ = label("help/take-all-another-store-has",
 		"Take all that another store has into this one",
 		"把另一个数据库中的全部内容并入这里")

@@ -23,7 +23,45 @@ var (
 	MergeWaits = label("merge-waits",
 		"%s is being answered here; merge again afterwards.",
 		"%s 正在回答；请稍后再次合并。")
-	BackupMade = label("backup-made",
+	SyncMoved = label("sync-moved",
+		"Taken: %s conversations, %s messages. Given: %s conversations, %s messages.",
+		"收到：%s 个对话，%s 条消息。送出：%s 个对话，%s 条消息。")
+	SyncWouldMove = label("sync-would-move",
+		"Would be taken: %s conversations, %s messages. Would be given: %s conversations, %s messages.",
+		"将收到：%s 个对话，%s 条消息。将送出：%s 个对话，%s 条消息。")
+	SyncPurged = label("sync-purged",
+		"%s conversations were purged elsewhere, and now here.",
+		"有 %s 个对话在别处被彻底删除，这里也已删除。")
+	SyncOlder = label("sync-older",
+		"The remote is in an older state than it was; what it lacked was written again.",
+		"远端处于比之前更旧的状态；所缺内容已重新写入。")
+	SyncHeld = label("sync-held",
+		"%s was purged elsewhere. That is one of more than ten at once, so none was taken; --accept-purges takes them.",
+		"%s 在别处被彻底删除。一次超过十个，因此一个也没有执行；用 --accept-purges 执行。")
+	SyncRefusedObject = label("sync-refused-object",
+		"Refused: %s",
+		"已拒绝：%s")
+	SyncMissed = label("sync-missed",
+		"Could not be carried: %s",
+		"无法传送：%s")
+	SyncIgnored = label("sync-ignored",
+		"Not ours, left alone: %s",
+		"不属于本程序，未动：%s")
+	SyncDenied = label("sync-denied",
+		"The key may not bring %d conversations, %d purges and %d projects there.",
+		"此密钥不能把 %d 个对话、%d 次彻底删除和 %d 个项目带到那里。")
+	SyncJoined = label("sync-joined",
+		"This machine (%s) is a member now.",
+		"本机（%s）现已加入。")
+	SyncMade = label("sync-made",
+		"The remote is made. Its recovery phrase is shown this once and stored nowhere; write it down:\n\n    %s\n\n"+
+			"Another machine joins with it: scrollback sync init REMOTE --phrase -",
+		"远端已建立。恢复短语只显示这一次，不会保存在任何地方，请记下：\n\n    %s\n\n"+
+			"另一台机器用它加入：scrollback sync init REMOTE --phrase -")
+	SyncThisMachine = label("sync-this-machine", "%s (this one)", "%s（本机）")
+	ColumnMachine   = label("column-machine", "MACHINE", "机器")
+	ColumnRecipient = label("column-recipient", "RECIPIENT", "接收者")
+	BackupMade      = label("backup-made",
 		"%s: %s with %s and %s, in %s.",
 		"%s：%s，包含 %s和 %s，用时 %s。")
 	IdentityMade = label("identity-made",
