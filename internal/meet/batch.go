@@ -15,22 +15,31 @@ import (
 type shrinking struct {
 	most, least    int
 	passed, failed int // the greatest that got through, and the smallest that did not; 0: none
+	trying         int // after a failure, until something gets through; 0: as above
 }
 
 func (s *shrinking) limit() int {
-	if s.failed == 0 {
-		return s.most
+	most := s.most
+	if s.failed > 0 {
+		most = max(s.least, s.passed, min(s.failed/2, s.most))
 	}
-	return max(s.least, s.passed, min(s.failed/2, s.most))
+	if s.trying > 0 {
+		most = min(most, s.trying)
+	}
+	return most
 }
 
-func (s *shrinking) pass(n int) { s.passed = max(s.passed, n) }
+func (s *shrinking) pass(n int) {
+	s.passed = max(s.passed, n)
+	s.trying = 0
+}
 
-// fail notes what did not get through. Where more than that has got through before, it is not the size.
+// fail notes what did not get through: the half of it is tried next, also where more has got through before.
 func (s *shrinking) fail(n int) {
 	if s.failed == 0 || n < s.failed {
 		s.failed = n
 	}
+	s.trying = max(n/2, 1)
 }
 
 // countWanted counts records; all of a conversation counts as one.

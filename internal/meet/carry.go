@@ -207,6 +207,7 @@ func (c *carrying) bring(part []merge.Difference) error {
 				return err
 			}
 			if c.wholes.fail(n); n == 1 {
+				c.wholes.trying = 0
 				ids = append(ids, whole[0].ID)
 				whole = whole[1:]
 			}
@@ -315,6 +316,7 @@ func (c *carrying) fetch(wanted []merge.Wanted, put func(merge.Set) error) error
 				return err
 			}
 			if c.asks.fail(n); n == 1 {
+				c.asks.trying = 0
 				c.nameWanted(ask[0], err)
 				wanted = leaveOut(rest, c.lost, c.stuck)
 			}
@@ -394,6 +396,7 @@ func (c *carrying) put(set merge.Set) error {
 			todo = append([]merge.Set{a, b}, todo...)
 			continue
 		}
+		c.batches.trying = 0
 		c.nameSet(one, err)
 	}
 	return nil
