@@ -15,22 +15,31 @@ import (
 type shrinking struct {
 	most, least    int
 	passed, failed int // the greatest that got through, and the smallest that did not; 0: none
+	trying         int // after a failure, until something gets through; 0: as above
 }
 
 func (s *shrinking) limit() int {
-	if s.failed == 0 {
-		return s.most
+	most := s.most
+	if s.failed > 0 {
+		most = max(s.least, s.passed, min(s.failed/2, s.most))
 	}
-	return max(s.least, s.passed, min(s.failed/2, s.most))
+	if s.trying > 0 {
+		most = min(most, s.trying)
+	}
+	return most
 }
 
-func (s *shrinking) pass(n int) { s.passed = max(s.passed, n) }
+func (s *shrinking) pass(n int) {
+	s.passed = max(s.passed, n)
+	s.trying = 0
+}
 
-// fail notes what did not get through. Where more than that has got through before, it is not the size.
+// fail notes what did not get through: the half of it is tried next, also where more has got through before.
 func (s *shrinking) fail(n int) {
 	if s.failed == 0 || n < s.failed {
 		s.failed = n
 	}
+	s.trying = max(n/2, 1)
 }
 
 // countWanted counts records; all of a conversation counts as one.
@@ -62,24 +71,38 @@ func firstOf(list []merge.Wanted, n int) (first, rest []merge.Wanted) {
 	return first, nil
 }
 
+// record is a record other than a message: conversations may have the same.
+type record struct {
+	of   scrollback.ConversationID
+	hash merge.Hash
+}
+
 // leftOf returns what of some wanted records has not come.
 func leftOf(wanted []merge.Wanted, set merge.Set) []merge.Wanted {
 	messages := map[scrollback.MessageID]bool{}
-	rest := map[merge.Hash]bool{}
+	rest := map[record]bool{}
 	for i := range set.Conversations {
 		c := &set.Conversations[i]
 		for _, m := range c.Messages {
 			messages[m.Key()] = true
 		}
-		c.RestElements(sameID, func(h merge.Hash, _ func(*merge.Conversation)) { rest[h] = true })
+		c.RestElements(sameID, func(h merge.Hash, _ func(*merge.Conversation)) { rest[record{c.ID, h}] = true })
 	}
 	for _, s := range set.Stones {
-		rest[s.Element()] = true
+		rest[record{s.ID, s.Element()}] = true
+	}
+	return leaveOut(wanted, messages, rest)
+}
+
+// leaveOut takes messages, by their keys, and other records out of what is wanted.
+func leaveOut(wanted []merge.Wanted, messages map[scrollback.MessageID]bool, rest map[record]bool) []merge.Wanted {
+	if len(messages)+len(rest) == 0 {
+		return wanted
 	}
 	var out []merge.Wanted
 	for _, w := range wanted {
 		w.Messages = slices.DeleteFunc(slices.Clone(w.Messages), func(id scrollback.MessageID) bool { return messages[id] })
-		w.Rest = slices.DeleteFunc(slices.Clone(w.Rest), func(h merge.Hash) bool { return rest[h] })
+		w.Rest = slices.DeleteFunc(slices.Clone(w.Rest), func(h merge.Hash) bool { return rest[record{w.ID, h}] })
 		if len(w.Messages)+len(w.Rest) > 0 {
 			out = append(out, w)
 		}

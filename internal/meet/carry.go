@@ -38,7 +38,8 @@ type carrying struct {
 	stones     map[scrollback.ConversationID]merge.Stone
 	waiting    map[scrollback.ConversationID]bool
 	lost       map[scrollback.MessageID]bool // messages that do not arrive, by their keys and ids
-	stuck      map[string]bool               // records that were named
+	stuck      map[record]bool               // other records that do not
+	named      map[Uncarried]bool            // without their errors
 	sent       map[scrollback.ArtifactID]bool
 	traits     map[scrollback.ConversationID]traits // of conversations that differ, where they were needed
 }
@@ -60,7 +61,8 @@ func newCarrying(ctx context.Context, o Options, result *Result, from, into begu
 		stones:  map[scrollback.ConversationID]merge.Stone{},
 		waiting: map[scrollback.ConversationID]bool{},
 		lost:    map[scrollback.MessageID]bool{},
-		stuck:   map[string]bool{},
+		stuck:   map[record]bool{},
+		named:   map[Uncarried]bool{},
 		sent:    map[scrollback.ArtifactID]bool{}}
 }
 
@@ -205,6 +207,7 @@ func (c *carrying) bring(part []merge.Difference) error {
 				return err
 			}
 			if c.wholes.fail(n); n == 1 {
+				c.wholes.trying = 0
 				ids = append(ids, whole[0].ID)
 				whole = whole[1:]
 			}
@@ -303,7 +306,7 @@ func (c *carrying) bringMissing(ids []scrollback.ConversationID) error {
 
 // fetch asks for records until all have come that are there, and hands them on.
 func (c *carrying) fetch(wanted []merge.Wanted, put func(merge.Set) error) error {
-	wanted = c.leaveOut(wanted)
+	wanted = leaveOut(wanted, c.lost, c.stuck)
 	for len(wanted) > 0 {
 		ask, rest := firstOf(wanted, c.asks.limit())
 		n := countWanted(ask)
@@ -313,8 +316,9 @@ func (c *carrying) fetch(wanted []merge.Wanted, put func(merge.Set) error) error
 				return err
 			}
 			if c.asks.fail(n); n == 1 {
+				c.asks.trying = 0
 				c.nameWanted(ask[0], err)
-				wanted = c.leaveOut(rest)
+				wanted = leaveOut(rest, c.lost, c.stuck)
 			}
 			continue
 		}
@@ -326,25 +330,9 @@ func (c *carrying) fetch(wanted []merge.Wanted, put func(merge.Set) error) error
 		if err := put(set); err != nil {
 			return err
 		}
-		wanted = c.leaveOut(slices.Concat(left, rest))
+		wanted = leaveOut(slices.Concat(left, rest), c.lost, c.stuck)
 	}
 	return nil
-}
-
-// leaveOut takes out what was named before.
-func (c *carrying) leaveOut(wanted []merge.Wanted) []merge.Wanted {
-	if len(c.stuck) == 0 && len(c.lost) == 0 {
-		return wanted
-	}
-	var out []merge.Wanted
-	for _, w := range wanted {
-		w.Messages = slices.DeleteFunc(slices.Clone(w.Messages), func(id scrollback.MessageID) bool { return c.lost[id] })
-		w.Rest = slices.DeleteFunc(slices.Clone(w.Rest), func(h merge.Hash) bool { return c.stuck[h.String()] })
-		if len(w.Messages)+len(w.Rest) > 0 {
-			out = append(out, w)
-		}
-	}
-	return out
 }
 
 // nameWanted names a record that did not come by itself either.
@@ -354,20 +342,19 @@ func (c *carrying) nameWanted(w merge.Wanted, err error) {
 		c.name(w.ID, "message "+string(w.Messages[0]), err)
 		return
 	}
-	h := w.Rest[0].String()
-	c.stuck[h] = true
-	c.name(w.ID, "record "+h, err)
+	c.stuck[record{w.ID, w.Rest[0]}] = true
+	c.name(w.ID, "record "+w.Rest[0].String(), err)
 }
 
 // name notes a record that is not carried, once.
-func (c *carrying) name(id scrollback.ConversationID, record string, err error) {
-	key := string(id) + " " + record
-	if c.stuck[key] {
+func (c *carrying) name(id scrollback.ConversationID, what string, err error) {
+	u := Uncarried{Conversation: id, Record: what, Pushing: c.pushing}
+	if c.named[u] {
 		return
 	}
-	c.stuck[key] = true
-	c.result.Uncarried = append(c.result.Uncarried,
-		Uncarried{Conversation: id, Record: record, Pushing: c.pushing, Err: err})
+	c.named[u] = true
+	u.Err = err
+	c.result.Uncarried = append(c.result.Uncarried, u)
 }
 
 // put hands a batch over: first the bytes that it mentions, then its records. Stones are kept for the end: what has
@@ -409,6 +396,7 @@ func (c *carrying) put(set merge.Set) error {
 			todo = append([]merge.Set{a, b}, todo...)
 			continue
 		}
+		c.batches.trying = 0
 		c.nameSet(one, err)
 	}
 	return nil
@@ -463,7 +451,7 @@ func (c *carrying) nameSet(set merge.Set, err error) {
 			c.lost[m.ID] = true
 			c.lost[m.Key()] = true
 		}
-		one.RestElements(sameID, func(h merge.Hash, _ func(*merge.Conversation)) { c.stuck[h.String()] = true })
+		one.RestElements(sameID, func(h merge.Hash, _ func(*merge.Conversation)) { c.stuck[record{one.ID, h}] = true })
 		c.name(one.ID, nameOf(one), err)
 	case len(set.Projects) > 0:
 		c.name("", "project "+set.Projects[0].Name, err)

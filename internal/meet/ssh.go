@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/url"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // Target is a login on another machine, and a store there.
@@ -29,8 +29,8 @@ type Target struct {
 // What users and hosts are made of: nothing that is an option of ssh, or means something to a shell that its
 // configuration starts.
 var (
-	userForm = regexp.MustCompile(`^[\pL\pN_.][\pL\pN_.@+-]*$`)
-	hostForm = regexp.MustCompile(`^[\pL\pN_:][\pL\pN_.:%-]*$`)
+	userForm = lazyregexp.New(`^[\pL\pN_.][\pL\pN_.@+-]*$`)
+	hostForm = lazyregexp.New(`^[\pL\pN_:][\pL\pN_.:%-]*$`)
 )
 
 // ParseTarget reads an address such as ssh://me@example.org:2222/~/notes.
@@ -41,8 +41,8 @@ func ParseTarget(text string) (Target, error) {
 		return Target{}, bad
 	}
 	t := Target{User: u.User.Username(), Host: u.Hostname(), Path: u.Path}
-	if _, secret := u.User.Password(); secret || u.User != nil && !userForm.MatchString(t.User) ||
-		!hostForm.MatchString(t.Host) {
+	if _, secret := u.User.Password(); secret || u.User != nil && !userForm().MatchString(t.User) ||
+		!hostForm().MatchString(t.Host) {
 		if secret {
 			bad = scrollback.Errorf(scrollback.Invalid, op, i18n.SyncNoSSHAddress, u.Redacted())
 		}
@@ -92,10 +92,10 @@ type SSH struct {
 
 // remoteScript finds the program on the other machine, and starts it. It stands between single quotes in whatever shell
 // a login has (sh, bash, zsh, fish, csh), so that it has none itself, and no line end, exclamation mark or double
-// backslash; its arguments are the octal numbers of the bytes of what they say, joined by underscores. Where the program
+// backslash; its arguments are the octal numbers of the bytes of what they say, joined by underscores, or "no". Where the program
 // is not found, the PATH of a login is asked for, which ssh does not set; "env" says it in every shell.
-const remoteScript = `d() { v=; IFS=_; for o in $1; do v="$v\0$o"; done; unset IFS; v=$(printf %b "$v."); v=${v%.}; ` +
-	`case $v in "~/"*) v=$HOME/${v#??};; esac; }; ` +
+const remoteScript = `d() { v=; [ "$1" = no ] && return; IFS=_; for o in $1; do v="$v\0$o"; done; unset IFS; ` +
+	`v=$(printf %b "$v."); v=${v%.}; case $v in "~/"*) v=$HOME/${v#??};; esac; }; ` +
 	`d "$1"; p=$v; d "$2"; ` +
 	`PATH="$PATH:$HOME/.local/bin:$HOME/go/bin:/usr/local/bin:/opt/homebrew/bin:$HOME/bin"; ` +
 	`if ! command -v "$p" >/dev/null 2>&1; then ` +
@@ -110,7 +110,7 @@ func encodeWord(text string) string {
 		out = append(out, fmt.Sprintf("%03o", b))
 	}
 	if len(out) == 0 {
-		return "_"
+		return "no"
 	}
 	return strings.Join(out, "_")
 }
