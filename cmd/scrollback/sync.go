@@ -572,13 +572,18 @@ func (c *syncRemoveCmd) Run(g *globals) error {
 	return g.withVault(c.Remote, func(ctx context.Context, v *vault.Vault) error { return v.Remove(ctx, c.Name) })
 }
 
+// meetStore returns the store as another one meets it.
+func (a *app) meetStore(may merge.Access) meet.Peer {
+	return exchange.Side{Store: a.Store, Archive: a.Archive}.Peer(may)
+}
+
 // syncServeCmd is what ssh starts on the other machine.
 type syncServeCmd struct{}
 
 // Run implements the command.
 func (c *syncServeCmd) Run(g *globals) error {
 	return g.withApp(func(a *app) error {
-		p := exchange.Side{Store: a.Store, Archive: a.Archive}.Peer(merge.Access{})
+		p := a.meetStore(merge.Access{})
 		return meet.ServePipe(g.ctx, g.stdin, g.stdout, meet.Handler(func(*http.Request) (meet.Peer, error) { return p, nil }))
 	})
 }

@@ -105,7 +105,7 @@ var outside = []struct {
 	{"GET", "/metrics", scrollback.AccessRead}, {"GET", "/docs", scrollback.AccessRead},
 	{"GET", "/openapi.json", scrollback.AccessRead},
 	{"GET", "/openapi.yaml", scrollback.AccessRead}, {"GET", "/docs/anything", scrollback.AccessRead},
-	{"POST", "/mcp", scrollback.AccessRead},
+	{"POST", "/mcp", scrollback.AccessRead}, {"POST", "/api/sync/head", scrollback.AccessRead},
 	{"GET", "/mcp", scrollback.AccessRead}, {"GET", "/api/nothing", scrollback.AccessRead},
 	{"POST", "/", scrollback.AccessRead},
 	{"GET", "/assets/../metrics", scrollback.AccessRead}, {"GET", "//metrics", scrollback.AccessRead},

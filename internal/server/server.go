@@ -22,6 +22,8 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/door"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/meet"
+	"github.com/scrollback-ai/scrollback/internal/merge"
 	"github.com/scrollback-ai/scrollback/internal/server/access"
 	"github.com/scrollback-ai/scrollback/internal/server/faces"
 	"github.com/scrollback-ai/scrollback/internal/server/language"
@@ -61,6 +63,8 @@ type Options struct {
 	// Agents are the coding agents of the machine that serves; nil where it is not a person's.
 	Agents restapi.MachineAgents
 
+	// Meet returns the store as another one meets it, which may what the key allows; nil where none does.
+	Meet func(merge.Access) meet.Peer
 	// Backups are those of the whole store; nil where there are none.
 	Backups restapi.Backups
 
@@ -253,6 +257,9 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	}
 	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.CallerOf(ctx)) },
 		mcpapi.Options{Version: o.Version, Log: o.Log, Place: o.Place}))
+	if o.Meet != nil {
+		mux.Handle("POST "+meet.Prefix, newMeetings(o.Meet))
+	}
 	mux.Handle("/", webui.Handler(o.Images))
 	(&health{probe: e.Ready, version: o.Version, data: o.Data, ending: o.ending}).mountHealth(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
