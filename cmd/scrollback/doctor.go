@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/doctor"
 	"github.com/scrollback-ai/scrollback/internal/exchange"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/relay"
 	"github.com/scrollback-ai/scrollback/internal/terminal"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
@@ -72,8 +73,19 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	if err := g.printResult(found, func(w io.Writer) error {
-		return drawCheckup(w, g.localeTexts(), found)
+	remotes, err := g.listRemotes()
+	if err != nil {
+		return err
+	}
+	all := struct {
+		doctor.Checkup
+		Sync []relay.Standing `json:"sync,omitempty"`
+	}{found, remotes}
+	if err := g.printResult(all, func(w io.Writer) error {
+		if err := drawCheckup(w, g.localeTexts(), found); err != nil {
+			return err
+		}
+		return g.drawRemotes(w, remotes)
 	}); err != nil || found.OK {
 		return err
 	}

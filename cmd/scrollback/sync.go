@@ -1,23 +1,12 @@
 package main
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/internal/exchange"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/meet"
@@ -26,7 +15,6 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/terminal"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/vault"
-	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
 // syncCmd meets other stores of the same person.
@@ -147,10 +135,26 @@ func (c *syncRunCmd) meetOnce(g *globals, a *app, remote string) (out synced, er
 	}
 	defer release()
 	ours := exchange.Side{Store: a.Store, Archive: a.Archive}.Peer(merge.Access{})
+	way := c.meetDirectly
 	if isVault(remote) {
-		return out, c.meetVault(g, ours, place, &out)
+		way = c.meetVault
 	}
-	return out, c.meetDirectly(g, ours, place, &out)
+	err = way(g, ours, place, &out)
+	if err != nil && g.ctx.Err() == nil {
+		noteFailure(place, remote, err)
+	}
+	return out, err
+}
+
+// noteFailure keeps why a remote that was met before could not be met, for the doctor.
+func noteFailure(place relay.Place, remote string, why error) {
+	state, err := place.Read()
+	if err != nil || state.Remote == "" {
+		return // nothing is known of it: the error itself says enough
+	}
+	state.Remote = remote
+	state.Error = explainError(why)
+	_ = place.Write(state) // the error itself is told in any case
 }
 
 // meetVault meets the others through a folder or a bucket.
@@ -222,6 +226,7 @@ func (c *syncRunCmd) meetDirectly(g *globals, ours *exchange.Peer, place relay.P
 	}
 	state.Remote = out.Remote
 	state.LastMet = ours.Store.Now()
+	state.Error = ""
 	state.Waiting = len(got.Pulled.Waiting)
 	return place.Write(state)
 }
@@ -302,9 +307,14 @@ func (g *globals) printSynced(s synced, named bool) error {
 	if s.DryRun {
 		id = i18n.SyncWouldMove
 	}
-	_, err := fmt.Fprintln(g.stdout, prefix+t.Say(id, columns.FormatThousands(int64(s.Pulled.Conversations)),
-		columns.FormatThousands(s.Pulled.Messages), columns.FormatThousands(int64(s.Pushed.Conversations)),
-		columns.FormatThousands(s.Pushed.Messages)))
+	talks := func(n int) string { return t.Count(int64(n), i18n.CountOneConversation, i18n.CountConversations) }
+	messages := func(n int64) string { return t.Count(n, i18n.CountOneMessage, i18n.CountMessages) }
+	line := t.Say(i18n.SyncNothingNew)
+	if s.Pulled.Conversations+s.Pushed.Conversations > 0 {
+		line = t.Say(id, talks(s.Pulled.Conversations), messages(s.Pulled.Messages), talks(s.Pushed.Conversations),
+			messages(s.Pushed.Messages))
+	}
+	_, err := fmt.Fprintln(g.stdout, prefix+line)
 	say := func(id i18n.ID, args ...any) { fmt.Fprintln(g.stdout, t.Say(id, args...)) }
 	if s.Pulled.Purged > 0 {
 		say(i18n.SyncPurged, columns.FormatThousands(int64(s.Pulled.Purged)))
@@ -331,245 +341,6 @@ func (g *globals) printSynced(s synced, named bool) error {
 		say(i18n.SyncDenied, d.Conversations, d.Purges, d.Projects)
 	}
 	return err
-}
-
-// isVault reports whether machines meet through a remote, and not at it.
-func isVault(remote string) bool {
-	scheme, _, ok := strings.Cut(remote, "://")
-	return !ok || scheme != "ssh" && scheme != "https" && scheme != "http"
-}
-
-// openObjects opens the folder or the bucket of a remote.
-func (g *globals) openObjects(remote string) (vault.Objects, func(), error) {
-	if !isVault(remote) {
-		return nil, nil, scrollback.ParamErrorf("scrollback", "remote", i18n.SyncIsNoVault, remote)
-	}
-	if strings.Contains(remote, "://") && !strings.HasPrefix(remote, "file://") {
-		place, err := objects.ParsePlace("", remote, cloud.Buckets())
-		if err != nil {
-			return nil, nil, err
-		}
-		if place.IsMemory() {
-			return nil, nil, scrollback.ParamErrorf("scrollback", "remote", i18n.ObjectsIsURL)
-		}
-		s, err := objects.Open(g.ctx, place, false)
-		if err != nil {
-			return nil, nil, err
-		}
-		return vault.NewBucket(s.Bucket, s.ExplainError), func() { _ = s.Bucket.Close() }, nil
-	}
-	folder := remote
-	if strings.HasPrefix(remote, "file://") {
-		u, err := url.Parse(remote)
-		if err != nil {
-			return nil, nil, scrollback.ParamErrorf("scrollback", "remote", i18n.SyncIsNoVault, remote)
-		}
-		folder = filepath.FromSlash(u.Path)
-	}
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return nil, nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
-	}
-	o, err := vault.NewFolder(folder, 0)
-	return o, func() {}, err
-}
-
-// dialRemote connects to the store behind an address.
-func (g *globals) dialRemote(remote string) (meet.Peer, func(), error) {
-	if strings.HasPrefix(remote, "ssh://") {
-		target, err := meet.ParseTarget(remote)
-		if err != nil {
-			return nil, nil, err
-		}
-		p, c, err := meet.DialSSH(g.ctx, target, meet.SSH{Program: g.set.Sync.RemoteProgram, Stderr: g.stderr})
-		if err != nil {
-			return nil, nil, err
-		}
-		return p, func() { _ = c.Close() }, nil
-	}
-	u, err := url.Parse(remote)
-	if err != nil {
-		return nil, nil, scrollback.ParamErrorf("scrollback", "remote", i18n.SyncIsNoVault, remote)
-	}
-	key := g.set.Env("SCROLLBACK_SYNC_KEY")
-	if name := g.set.Sync.KeyEnv[remote]; name != "" {
-		key = g.set.Env(name)
-	}
-	p, err := meet.Dial(&http.Client{}, u, key)
-	return p, func() {}, err
-}
-
-// remotePlace returns where this store keeps what it knows of a remote.
-func (g *globals) remotePlace(remote string) (relay.Place, error) {
-	dir, err := g.dataDir()
-	if err != nil {
-		return relay.Place{}, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
-	}
-	if isVault(remote) && !strings.Contains(remote, "://") {
-		if remote, err = filepath.Abs(remote); err != nil {
-			return relay.Place{}, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
-		}
-	}
-	sum := sha256.Sum256([]byte(remote))
-	return relay.Place{Dir: filepath.Join(dir, "sync", hex.EncodeToString(sum[:8]))}, nil
-}
-
-// holdRemote sees to it that one process at a time meets a remote from here; another one waits.
-func (g *globals) holdRemote(remote string) (relay.Place, func(), error) {
-	place, err := g.remotePlace(remote)
-	if err != nil {
-		return place, nil, err
-	}
-	if err := os.MkdirAll(place.Dir, 0o700); err != nil {
-		return place, nil, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
-	}
-	lock := flock.New(filepath.Join(place.Dir, "lock"), flock.SetPermissions(0o600))
-	if _, err := lock.TryLockContext(g.ctx, lockPause); err != nil {
-		return place, nil, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
-	}
-	return place, func() { _ = lock.Unlock() }, nil
-}
-
-const lockPause = 100 * time.Millisecond
-
-// remoteArg names a folder or a bucket through which machines meet.
-type remoteArg struct {
-	Remote string `arg:"" help:"folder-or-bucket-to-meet-through"`
-}
-
-type syncInitCmd struct {
-	remoteArg
-	Phrase string `help:"recovery-phrase-to-join-with" placeholder:"-"`
-	Name   string `help:"name-of-this-machine" placeholder:"NAME"`
-}
-
-// initialized is what became of a remote.
-type initialized struct {
-	Phrase    string `json:"phrase,omitempty"`
-	Recipient string `json:"recipient"`
-}
-
-// Run implements the command.
-func (c *syncInitCmd) Run(g *globals) error {
-	phrase := c.Phrase
-	if phrase == "-" {
-		text, err := io.ReadAll(io.LimitReader(g.stdin, 4<<10))
-		if err != nil {
-			return scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
-		}
-		phrase = strings.TrimSpace(string(text))
-	}
-	own, err := g.keys().Make()
-	if err != nil {
-		return err
-	}
-	if own.Made {
-		g.printNewIdentity(own)
-	}
-	place, release, err := g.holdRemote(c.Remote)
-	if err != nil {
-		return err
-	}
-	defer release()
-	o, done, err := g.openObjects(c.Remote)
-	if err != nil {
-		return err
-	}
-	defer done()
-	name := c.Name
-	if name == "" {
-		name, _ = os.Hostname() // without one, the recipient is the name
-	}
-	save := func(s vault.State) error { return place.Write(relay.State{Remote: c.Remote, Vault: s}) }
-	out := initialized{Recipient: own.Recipient}
-	if c.Phrase != "" {
-		_, err = vault.Join(g.ctx, o, g.keys(), name, phrase, save)
-	} else {
-		_, out.Phrase, err = vault.Init(g.ctx, o, g.keys(), name, save)
-	}
-	if err != nil {
-		return err
-	}
-	return g.printResult(out, func(w io.Writer) error {
-		t := g.localeTexts()
-		if out.Phrase == "" {
-			_, err := fmt.Fprintln(w, t.Say(i18n.SyncJoined, name))
-			return err
-		}
-		_, err := fmt.Fprintln(w, t.Say(i18n.SyncMade, out.Phrase))
-		return err
-	})
-}
-
-// withVault opens the vault of a remote.
-func (g *globals) withVault(remote string, do func(context.Context, *vault.Vault) error) error {
-	place, release, err := g.holdRemote(remote)
-	if err != nil {
-		return err
-	}
-	defer release()
-	o, done, err := g.openObjects(remote)
-	if err != nil {
-		return err
-	}
-	defer done()
-	state, err := place.Read()
-	if err != nil {
-		return err
-	}
-	v, err := vault.Open(g.ctx, o, g.keys(), state.Vault, func(s vault.State) error {
-		state.Remote = remote
-		state.Vault = s
-		return place.Write(state)
-	})
-	if err != nil {
-		return err
-	}
-	return do(g.ctx, v)
-}
-
-type syncMachinesCmd struct{ remoteArg }
-
-// Run implements the command.
-func (c *syncMachinesCmd) Run(g *globals) error {
-	return g.withVault(c.Remote, func(_ context.Context, v *vault.Vault) error {
-		all := v.Machines()
-		return g.printResult(map[string]any{"machines": all}, func(w io.Writer) error {
-			t := g.localeTexts()
-			rows := [][]string{t.Head(i18n.ColumnMachine, i18n.ColumnRecipient)}
-			for _, m := range all {
-				name := m.Name
-				if m.This {
-					name = t.Say(i18n.SyncThisMachine, name)
-				}
-				rows = append(rows, []string{columns.StripControls(name), m.Recipient})
-			}
-			return columns.WriteTable(w, rows)
-		})
-	})
-}
-
-type syncAddCmd struct {
-	remoteArg
-	Recipient string `arg:"" help:"recipient-of-machine"`
-	Name      string `help:"name-of-that-machine" placeholder:"NAME"`
-}
-
-// Run implements the command.
-func (c *syncAddCmd) Run(g *globals) error {
-	return g.withVault(c.Remote, func(ctx context.Context, v *vault.Vault) error {
-		return v.Add(ctx, c.Recipient, c.Name)
-	})
-}
-
-type syncRemoveCmd struct {
-	remoteArg
-	Name string `arg:"" help:"name-of-machine-to-remove"`
-}
-
-// Run implements the command.
-func (c *syncRemoveCmd) Run(g *globals) error {
-	return g.withVault(c.Remote, func(ctx context.Context, v *vault.Vault) error { return v.Remove(ctx, c.Name) })
 }
 
 // meetStore returns the store as another one meets it.

@@ -24,12 +24,16 @@ var (
 		"%s is being answered here; merge again afterwards.",
 		"%s 正在回答；请稍后再次合并。")
 	SyncMoved = label("sync-moved",
-		"Taken: %s conversations, %s messages. Given: %s conversations, %s messages.",
-		"收到：%s 个对话，%s 条消息。送出：%s 个对话，%s 条消息。")
+		"Taken: %s, %s. Given: %s, %s.",
+		"收到：%s，%s。送出：%s，%s。")
 	SyncWouldMove = label("sync-would-move",
-		"Would be taken: %s conversations, %s messages. Would be given: %s conversations, %s messages.",
-		"将收到：%s 个对话，%s 条消息。将送出：%s 个对话，%s 条消息。")
-	SyncPurged = label("sync-purged",
+		"Would be taken: %s, %s. Would be given: %s, %s.",
+		"将收到：%s，%s。将送出：%s，%s。")
+	SyncNothingNew  = label("sync-nothing-new", "Nothing new.", "没有新内容。")
+	SyncLastMet     = label("sync-last-met", "%s: last met %s", "%s：上次会合于 %s")
+	SyncNeverMet    = label("sync-never-met", "%s: never met", "%s：尚未会合")
+	SyncFilesToCome = label("sync-files-to-come", "files to come: %d", "未到的文件：%d")
+	SyncPurged      = label("sync-purged",
 		"%s conversations were purged elsewhere, and now here.",
 		"有 %s 个对话在别处被彻底删除，这里也已删除。")
 	SyncOlder = label("sync-older",

@@ -90,6 +90,7 @@ func (m *Meeting) Meet(ctx context.Context, o Options) (Result, error) {
 		return out, nil
 	}
 	m.State.LastMet = o.Now()
+	m.State.Error = ""
 	m.State.Waiting = out.ToCome
 	m.State.Vault = m.Vault.State()
 	return out, errors.Join(m.known.save(), m.Place.Write(*m.State))

@@ -1,11 +1,13 @@
 package relay
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
@@ -17,6 +19,7 @@ type State struct {
 	Version int         `json:"version"`
 	Remote  string      `json:"remote"`
 	LastMet int64       `json:"last_met,omitempty"` // Unix ms; 0: never
+	Error   string      `json:"error,omitempty"`    // why it could not be met the last time
 	Waiting int         `json:"waiting,omitempty"`  // batches that could not be taken, and files to come
 	Mark    string      `json:"mark,omitempty"`     // of the store, when all of it was in the vault
 	Stones  int         `json:"stones,omitempty"`   // whose conversations are not in what this store has published
@@ -61,6 +64,34 @@ func (p Place) Write(s State) error {
 		err = writeFile(p.stateFile(), text)
 	}
 	return scrollback.Wrap(scrollback.Unavailable, op, err)
+}
+
+// Standing is when a remote was last met, and what waits there.
+type Standing struct {
+	Remote  string `json:"remote"`
+	LastMet int64  `json:"last_met"` // Unix ms; 0: never
+	Waiting int    `json:"waiting"`
+	Error   string `json:"error,omitempty"`
+}
+
+// List lists the remotes below a folder of places, by name.
+func List(dir string) ([]Standing, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, scrollback.Wrap(scrollback.Unavailable, op, err)
+	}
+	var out []Standing
+	for _, e := range entries {
+		s, err := Place{filepath.Join(dir, e.Name())}.Read()
+		if err != nil {
+			return out, err
+		}
+		if s.Remote != "" {
+			out = append(out, Standing{s.Remote, s.LastMet, s.Waiting, s.Error})
+		}
+	}
+	slices.SortFunc(out, func(a, b Standing) int { return cmp.Compare(a.Remote, b.Remote) })
+	return out, nil
 }
 
 // writeFile puts a file in the place of another one.
