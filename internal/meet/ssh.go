@@ -98,9 +98,9 @@ const remoteScript = `d() { v=; [ "$1" = no ] && return; IFS=_; for o in $1; do 
 	`v=$(printf %b "$v."); v=${v%.}; case $v in "~/"*) v=$HOME/${v#??};; esac; }; ` +
 	`d "$1"; p=$v; d "$2"; ` +
 	`PATH="$PATH:$HOME/.local/bin:$HOME/go/bin:/usr/local/bin:/opt/homebrew/bin:$HOME/bin"; ` +
-	`if ! command -v "$p" >/dev/null 2>&1; then ` +
-	`PATH="$PATH:$("${SHELL:-sh}" -l -c env </dev/null 2>/dev/null | sed -n "s/^PATH=//p" | tail -n 1)"; fi; ` +
-	`if ! command -v "$p" >/dev/null 2>&1; then echo "$p: not found" >&2; exit 127; fi; ` +
+	`command -v "$p" >/dev/null 2>&1 || ` +
+	`PATH="$PATH:$("${SHELL:-sh}" -l -c env </dev/null 2>/dev/null | sed -n "s/^PATH=//p" | tail -n 1)"; ` +
+	`command -v "$p" >/dev/null 2>&1 || { echo "$p: not found" >&2; exit 127; }; ` +
 	`if [ -n "$v" ]; then exec "$p" sync-serve --data "$v"; fi; exec "$p" sync-serve`
 
 // encodeWord writes a text so that every shell takes it as one word.
