@@ -641,8 +641,9 @@ func (v *Vault) lookAtOwn(ctx context.Context) error {
 		return v.checkOwnData(ctx)
 	case own.Number > 0:
 		v.news.AllLost = true
+		return nil
 	}
-	return nil
+	return v.checkOwnData(ctx)
 }
 
 // checkOwnList looks whether the key list that this store has written is there and whole.
@@ -701,7 +702,7 @@ func (v *Vault) checkOwnData(ctx context.Context) error {
 			whole = append(whole, name)
 		}
 	}
-	if len(whole) == len(v.there.data[w]) && sumWith("", whole...) == v.ownHead.Sum {
+	if len(whole) == len(v.there.data[w]) && sumWith("", whole...) == sumWith(v.ownHead.Sum) {
 		return nil
 	}
 	runs, complete, err := v.runsFrom(ctx, w, v.ownHead, v.ownHead.First)

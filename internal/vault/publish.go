@@ -173,6 +173,7 @@ func (w *writing) begin(ctx context.Context) error {
 	}
 	w.key, _ = w.v.roster.key()
 	w.v.state.Writing = true
+	w.v.looked = false // unless all goes well
 	w.begun = true
 	return w.v.keep()
 }
@@ -355,6 +356,7 @@ func (v *Vault) putHead(ctx context.Context, h head, w *writing, gone map[string
 	if gone == nil {
 		h.Sum = sumWith(v.ownHead.Sum, w.names...)
 	} else {
+		h.Sum = sumWith("")
 		for name := range namesIn(h, all) {
 			h.Sum = sumWith(h.Sum, name)
 		}
@@ -445,6 +447,7 @@ func (v *Vault) sweep(ctx context.Context) error {
 	}
 	v.there.parts = nil
 	v.state.Writing = false
+	v.looked = true
 	return v.keep()
 }
 

@@ -306,7 +306,8 @@ func sealFor(me identity.Keys, to []string, value any) ([]byte, error) {
 		return nil, err
 	}
 	_, err = w.Write(plain)
-	return out.Bytes(), errors.Join(err, w.Close())
+	err = errors.Join(err, w.Close())
+	return out.Bytes(), err
 }
 
 // unseal opens what sealFor made.

@@ -222,6 +222,7 @@ func Join(ctx context.Context, o Objects, me identity.Keys, name, phrase string,
 			return nil, err
 		}
 	}
+	v.listed = false // the list is older than what was written
 	return v, v.keepRoster()
 }
 
@@ -571,8 +572,15 @@ func (v *Vault) readLists(ctx context.Context, me identity.Keys) {
 	for i, f := range read {
 		if !slices.Contains(strangers, i) {
 			next.Covers = union(next.Covers, []string{f.name})
-		} else if !slices.Contains(next.Covers, f.name) {
+			continue
+		}
+		author := lists[i].author
+		switch known := func(g removal) bool { return g.Recipient == author }; {
+		case slices.Contains(next.Covers, f.name):
+		case slices.ContainsFunc(next.Removed, known):
 			v.refuse(f.key, errStranger)
+		default: // the list that says who that is may be under way
+			v.comes(f.key)
 		}
 	}
 	said := func(l sealedRoster) bool { return next.digest() == l.digest() }
