@@ -680,6 +680,7 @@ func (v *Vault) becomeAnother() error {
 	v.state.Next = ""
 	v.state.List = ""
 	v.state.Said = ""
+	v.state.SaidTo = nil
 	v.state.Writing = false
 	v.ownHead = head{}
 	v.litter = nil

@@ -185,7 +185,7 @@ func (v *Vault) sayList(ctx context.Context) error {
 	}
 	m := v.roster.byRecipient(v.own.Recipient)
 	known := m != nil && slices.Contains(m.Writers, v.writer.id)
-	if known && !v.relist && v.state.List != "" && v.state.Said == v.roster.digest() {
+	if known && !v.relist && !v.state.Unsaid && v.state.List != "" && v.state.Said == v.roster.digest() {
 		return nil
 	}
 	return v.writeList(ctx, v.me)
@@ -411,10 +411,9 @@ func (v *Vault) sealHead(ctx context.Context, h head, key epochKey) error {
 // mend writes the key list again if it is due, and removes what an earlier writing left.
 func (v *Vault) mend(ctx context.Context) error {
 	if v.relist || v.state.Unsaid {
-		if err := v.sayList(ctx); err != nil {
+		if err := v.writeList(ctx, v.me); err != nil {
 			return err
 		}
-		v.state.Unsaid = false
 	}
 	if len(v.litter) == 0 && len(v.ownParts()) == 0 && !v.state.Writing {
 		return v.keep()

@@ -93,6 +93,14 @@ func (r *roster) byRecipient(recipient string) *member {
 	return nil
 }
 
+// recipients returns those of all members.
+func (r *roster) recipients() (out []string) {
+	for _, m := range r.Members {
+		out = append(out, m.Recipient)
+	}
+	return out
+}
+
 // owner returns the name of the member that writes below an id, and whether there is one.
 func (r *roster) owner(writer string) (string, bool) {
 	for _, m := range r.Members {

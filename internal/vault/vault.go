@@ -68,6 +68,7 @@ type State struct {
 	Writing bool             `json:"writing,omitempty"` // objects may have been written that no head names
 	List    string           `json:"list,omitempty"`    // the name of the writer's own key list
 	Said    string           `json:"said,omitempty"`    // a hash of what that list says
+	SaidTo  []string         `json:"said_to,omitempty"` // the recipients that can open it
 	Unsaid  bool             `json:"unsaid,omitempty"`  // no one list says what all of them do
 	Roster  []byte           `json:"roster,omitempty"`  // encrypted for the identity
 	Readers map[string]*Seen `json:"readers,omitempty"`
@@ -363,6 +364,9 @@ func (v *Vault) writeList(ctx context.Context, author identity.Keys) error {
 	if m := v.roster.byRecipient(v.own.Recipient); m != nil {
 		m.Writers = union(m.Writers, []string{v.writer.id})
 	}
+	if _, ok := v.roster.key(); !ok {
+		v.roster.newKey()
+	}
 	object, err := sealRoster(v.roster, author)
 	if err != nil {
 		return scrollback.Wrap(scrollback.Internal, op, err)
@@ -378,6 +382,7 @@ func (v *Vault) writeList(ctx context.Context, author identity.Keys) error {
 	v.relist = false
 	v.state.Unsaid = false
 	v.state.Said = v.roster.digest()
+	v.state.SaidTo = v.roster.recipients()
 	v.roster.Covers = union(v.roster.Covers, []string{name})
 	v.state.List = name
 	if err := v.keepRoster(); err != nil {
@@ -579,13 +584,13 @@ func (v *Vault) readLists(ctx context.Context, me identity.Keys) {
 		case slices.Contains(next.Covers, f.name):
 		case slices.ContainsFunc(next.Removed, known):
 			v.refuse(f.key, errStranger)
+			next.Covers = union(next.Covers, []string{f.name}) // else who cannot open it waits for one that says this
 		default: // the list that says who that is may be under way
 			v.comes(f.key)
 		}
 	}
-	said := func(l sealedRoster) bool { return next.digest() == l.digest() }
 	if len(lists) > 0 {
-		v.state.Unsaid = !slices.ContainsFunc(lists, said)
+		v.state.Unsaid = !v.isSaid(next, lists, func(i int) string { return read[i].name })
 	}
 	v.roster = next
 	for _, f := range others {
@@ -598,6 +603,36 @@ func (v *Vault) readLists(ctx context.Context, me identity.Keys) {
 		}
 		v.blockBy(f.key, f.err)
 	}
+}
+
+// isSaid reports whether one of the lists that were read can be opened by all members and covers each list that some
+// cannot open: else who cannot waits for one that does.
+func (v *Vault) isSaid(next roster, lists []sealedRoster, name func(int) string) bool {
+	full := func(to []string) bool {
+		return !slices.ContainsFunc(next.Members, func(m member) bool { return !slices.Contains(to, m.Recipient) })
+	}
+	var open []string // names of lists that all can open
+	if full(v.state.SaidTo) {
+		open = append(open, v.state.List)
+	}
+	var whole []sealedRoster
+	for i, l := range lists {
+		if next.byRecipient(l.author) != nil && full(l.recipients()) {
+			open = append(open, name(i))
+			whole = append(whole, l)
+		}
+	}
+	var need []string
+	for _, w := range v.there.writers() {
+		for _, name := range v.there.lists[w] {
+			if slices.Contains(next.Covers, name) && !slices.Contains(open, name) {
+				need = append(need, name)
+			}
+		}
+	}
+	return slices.ContainsFunc(whole, func(l sealedRoster) bool {
+		return !slices.ContainsFunc(need, func(name string) bool { return !slices.Contains(l.Covers, name) })
+	})
 }
 
 // errStranger says that an object was written by somebody who is not a member.
