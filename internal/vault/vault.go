@@ -176,7 +176,7 @@ func Init(ctx context.Context, o Objects, me identity.Keys, name string, save fu
 	if err != nil {
 		return nil, "", scrollback.Wrap(scrollback.Internal, op, err)
 	}
-	if err := o.Put(ctx, markerName, append(text, '\n')); err != nil {
+	if err := o.Put(ctx, markerName, text); err != nil {
 		return nil, "", scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
 	return v, phrase, nil

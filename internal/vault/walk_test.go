@@ -285,7 +285,7 @@ func (w *walker) join(m *machine) {
 // publication that is cut off is there as a whole or not at all.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	for seed := range testlength.Choose[uint64](12, 60, 2000) {
+	for seed := range testlength.Choose[uint64](5, 40, 2000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWalker(t, seed, 3+int(seed%3))
@@ -305,7 +305,7 @@ func TestWalk(t *testing.T) {
 // that was written by those who know of it, and the rest goes on.
 func TestWalkOfMembers(t *testing.T) {
 	t.Parallel()
-	for seed := range testlength.Choose[uint64](12, 60, 2000) {
+	for seed := range testlength.Choose[uint64](5, 40, 2000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWalker(t, seed, 4)
