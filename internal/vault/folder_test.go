@@ -206,7 +206,8 @@ func TestFolderHangs(t *testing.T) {
 	}
 	b.look()
 	got := b.read()
-	if news := b.v.News(); !slices.Equal(got, []string{a.made[0], a.made[2]}) || news.ToCome != 1 || len(news.Refused) > 0 {
+	want := []string{a.made[0], a.made[2]}
+	if news := b.v.News(); !slices.Equal(got, want) || news.ToCome != 1 || len(news.Refused) > 0 {
 		t.Errorf("%.40q, %+v", got, news)
 	}
 	release, err := os.OpenFile(hung, os.O_RDWR|syscall.O_NONBLOCK, 0) // lets go of whoever still waits
