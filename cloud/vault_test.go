@@ -189,7 +189,7 @@ func TestVaultWithoutList(t *testing.T) {
 	defer front.Close()
 	a := newMeeting(t, objectstest.PlaceURL(front.URL, ""))
 	_, _, err := vault.Init(t.Context(), a.objects(), a.keys, "a", a.save)
-	if scrollback.CodeOf(err) != scrollback.Refused || written.Load() > 0 ||
+	if scrollback.CodeOf(err) != scrollback.Unavailable || written.Load() > 0 ||
 		!strings.Contains(err.Error(), "cannot be listed") {
 		t.Errorf("%v; %d objects were written", err, written.Load())
 	}
