@@ -23,7 +23,7 @@ var layers = []string{
 	"internal/recall internal/intake internal/hook internal/exchange",
 	"internal/archive compact internal/title bundle internal/websearch",
 	"internal/store model",
-	"transcript internal/workspace internal/thoughts internal/merge window token",
+	"transcript internal/workspace internal/thoughts internal/merge internal/vault window token",
 	"internal/kept internal/stamp internal/ids internal/clients internal/install internal/identity clients",
 	"internal/wire .",
 	"internal",

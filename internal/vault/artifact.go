@@ -28,7 +28,7 @@ func artifactName(k epochKey, id string) string {
 	return encodeName(mac.Sum(nil))
 }
 
-// manifestsOf returns the places of the manifests of an artifact, by any key there was, and of those below one id first.
+// manifestsOf returns the places of the manifests of an artifact, by any key there was.
 func (v *Vault) manifestsOf(id string) (out []place) {
 	for _, k := range v.roster.Keys {
 		for _, p := range v.there.artifacts[artifactName(k, id)] {

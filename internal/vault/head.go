@@ -105,7 +105,12 @@ func decodeHead(payload []byte, vault, writer string, number uint64) (h head, er
 		!ed25519.Verify(public, signed(vault, writer, text), payload[ed25519.PublicKeySize:signatureBytes]) {
 		return h, errDamaged
 	}
-	if json.Unmarshal(text, &h) != nil || h.Number != number || h.First == 0 || h.Last+1 < h.First {
+	return parseHead(text, number)
+}
+
+// parseHead reads what a head says.
+func parseHead(text []byte, number uint64) (h head, err error) {
+	if json.Unmarshal(text, &h) != nil || h.Number != number || h.First == 0 || h.Last < h.First-1 {
 		return head{}, errDamaged
 	}
 	before := h.First - 1

@@ -42,16 +42,23 @@ func newHarbor(t *testing.T) *harbor {
 	return h
 }
 
+// viewOf is what a machine sees that is alone with some objects.
+func viewOf(t testing.TB, name string, has map[string][]byte) *view {
+	v := (&sea{t: t}).newView(name)
+	v.has = maps.Clone(has)
+	return v
+}
+
 // newcomer is a machine that joined and has read nothing, which sees has.
 func (h *harbor) newcomer(has map[string][]byte) *machine {
-	m := newMachine(h.t, "c", &view{sea: &sea{t: h.t}, name: "c", has: maps.Clone(has), wrote: map[string]bool{}, writes: -1})
+	m := newMachine(h.t, "c", viewOf(h.t, "c", has))
 	m.join(h.phrase)
 	return m
 }
 
 // again is a machine as a copy, which sees has.
 func again(m *machine, has map[string][]byte) *machine {
-	out := newMachine(m.t, m.name, &view{sea: &sea{t: m.t}, name: m.name, has: maps.Clone(has), wrote: map[string]bool{}, writes: -1})
+	out := newMachine(m.t, m.name, viewOf(m.t, m.name, has))
 	out.keys = m.keys
 	out.kept = slices.Clone(m.kept)
 	out.made = slices.Clone(m.made)

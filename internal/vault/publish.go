@@ -13,9 +13,9 @@ import (
 )
 
 // Publish writes batches behind those that this store has published. They are seen when all of them are there, and a
-// program that is cut off before has published none. Without batches it only mends and removes what an earlier one left,
-// and writes nothing where nothing is wrong. What was published and is lost keeps it from going on if nothing names the
-// rest any more ([News.AllLost]): then [Vault.Replace] is due.
+// program that is cut off before has published none. Without batches it only mends and removes what an earlier one
+// left, and writes nothing where nothing is wrong. It is a conflict where nothing names what was published before any
+// more ([News.AllLost]): then [Vault.Replace] is due.
 func (v *Vault) Publish(ctx context.Context, batches iter.Seq2[[]byte, error]) error {
 	if err := v.lookBefore(ctx); err != nil {
 		return err

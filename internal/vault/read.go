@@ -104,8 +104,8 @@ func (v *Vault) readBatch(ctx context.Context, w string, r run, i int) ([]byte, 
 	return out, nil
 }
 
-// Applied notes that a batch that [Vault.Read] yielded was applied. The state has to be kept afterwards, by [Vault.Keep]
-// or in the caller's own way: what was applied and is not in the state that is kept is read again.
+// Applied notes that a batch that [Vault.Read] yielded was applied. The state has to be kept afterwards, by
+// [Vault.Keep] or in the caller's own way: what was applied and is not in the state that is kept is read again.
 func (v *Vault) Applied(b Batch) { b.line.seen.Lines[b.line.at].apply(b.Number) }
 
 // Keep has the state kept.

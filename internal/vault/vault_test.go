@@ -149,7 +149,8 @@ func TestNothingInClear(t *testing.T) {
 	b.join(phrase)
 	a.look()
 	a.publish(append(a.batches(50, 5000, 70_000), strings.Repeat("0", 200_000))...)
-	if err := a.v.PutArtifact(t.Context(), "sha256-of-artifact", strings.NewReader(strings.Repeat("artifact ", 90_000))); err != nil {
+	large := strings.Repeat("artifact ", 90_000)
+	if err := a.v.PutArtifact(t.Context(), "sha256-of-artifact", strings.NewReader(large)); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.v.PutArtifact(t.Context(), "small", strings.NewReader("artifact of nine words")); err != nil {
@@ -269,8 +270,9 @@ func TestMarker(t *testing.T) {
 	}
 	there := ms[0].view.(*view)
 	marked := there.has[markerName]
+	const later = "protocol 2, and this program protocol 1"
 	for text, want := range map[string]string{
-		`{"scrollback":"vault","protocol":2,"vault":"` + strings.Repeat("a", 32) + `"}`: "protocol 2, and this program protocol 1",
+		`{"scrollback":"vault","protocol":2,"vault":"` + strings.Repeat("a", 32) + `"}`: later,
 		"":  "damaged",
 		"{": "damaged",
 		`{"scrollback":"vault","protocol":1,"vault":"` + strings.Repeat("a", 32) + `"}`: "another remote",
@@ -305,7 +307,8 @@ func TestMarker(t *testing.T) {
 		t.Errorf("the marker goes while a program runs: %v", err)
 	}
 	dir := filepath.Join(t.TempDir(), "missing")
-	if _, err := NewFolder(dir, 0); scrollback.CodeOf(err) != scrollback.Unavailable || !strings.Contains(err.Error(), dir) {
+	_, err := NewFolder(dir, 0)
+	if scrollback.CodeOf(err) != scrollback.Unavailable || !strings.Contains(err.Error(), dir) {
 		t.Errorf("no folder: %v", err)
 	}
 	if _, err := os.Stat(dir); err == nil {
@@ -631,10 +634,10 @@ func TestRewrite(t *testing.T) {
 		if string(text) != a.made[n-1] {
 			t.Errorf("%d is %.30q", n, text)
 		}
-		switch {
-		case n%40 == 7:
+		switch n % 40 {
+		case 7:
 			return nil, nil
-		case n%40 == 8:
+		case 8:
 			text = []byte("instead")
 		}
 		want = append(want, string(text))
