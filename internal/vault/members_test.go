@@ -37,8 +37,8 @@ func TestRemoveAtOnce(t *testing.T) {
 	}
 }
 
-// Objects below the own id that this store did not leave are somebody else's: they are not removed, and it takes another
-// id.
+// Objects below the own id that this store did not leave are somebody else's: they are not removed, and it takes
+// another id.
 func TestUnknownObjectsBelowOwnID(t *testing.T) {
 	t.Parallel()
 	s, ms, _ := calm(t, "a")
