@@ -47,7 +47,8 @@ func (c *mergeCmd) Run(g *globals) (err error) {
 	var got merge.Outcome
 	err = g.withApp(func(a *app) (err error) {
 		got, err = exchange.Take(g.ctx, exchange.Side{Store: other.Store, Archive: other.Archive},
-			exchange.Side{Store: a.Store, Archive: a.Archive}, exchange.Request{Terms: merge.Terms{Look: c.DryRun, Purges: c.AcceptPurges}})
+			exchange.Side{Store: a.Store, Archive: a.Archive}, exchange.Request{
+				Terms: merge.Terms{Look: c.DryRun, Purges: c.AcceptPurges}})
 		return err
 	})
 	if err != nil {

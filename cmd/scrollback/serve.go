@@ -120,8 +120,8 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	}
 	return server.Serve(g.ctx, a.Engine, a.Transfer,
 		server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly,
-			Version: programVersion(), Agents: g.offerAgents(a), Backups: kept, Meet: a.meetStore, Door: g.makeDoor(a, c.isOwn(g)),
-			DoorBytes: g.set.Door.BodyBytes, Data: g.markData(), Place: listPlace(dir),
+			Version: programVersion(), Agents: g.offerAgents(a), Backups: kept, Meet: a.meetStore,
+			Door: g.makeDoor(a, c.isOwn(g)), DoorBytes: g.set.Door.BodyBytes, Data: g.markData(), Place: listPlace(dir),
 			Budgets: func(ctx context.Context) string { return g.describeBudgets(ctx, a) },
 			Log:     g.newLogger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.APILimits(),
 			Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,

@@ -178,8 +178,9 @@ func (c *syncRunCmd) meetVault(g *globals, ours *exchange.Peer, place relay.Plac
 	}
 	both := c.Pull == c.Push
 	m := &relay.Meeting{Vault: v, Ours: ours, Place: place, State: &state}
-	got, err := m.Meet(g.ctx, relay.Options{Pull: c.Pull || both, Push: c.Push || both, Terms: c.terms(), Project: c.Project,
-		Now: ours.Store.Now})
+	got, err := m.Meet(g.ctx, relay.Options{Pull: c.Pull || both, Push: c.Push || both, Terms: c.terms(),
+		Project: c.Project,
+		Now:     ours.Store.Now})
 	out.Pulled = got.Pulled
 	out.Pushed = syncPushed(got.Pushed)
 	out.ToCome = got.ToCome
@@ -355,6 +356,7 @@ type syncServeCmd struct{}
 func (c *syncServeCmd) Run(g *globals) error {
 	return g.withApp(func(a *app) error {
 		p := a.meetStore(merge.Access{})
-		return meet.ServePipe(g.ctx, g.stdin, g.stdout, meet.Handler(func(*http.Request) (meet.Peer, error) { return p, nil }))
+		ours := meet.Handler(func(*http.Request) (meet.Peer, error) { return p, nil })
+		return meet.ServePipe(g.ctx, g.stdin, g.stdout, ours)
 	})
 }

@@ -49,20 +49,33 @@ func (g *globals) openObjects(remote string) (vault.Objects, func(), error) {
 		}
 		return vault.NewBucket(s.Bucket, s.ExplainError), func() { _ = s.Bucket.Close() }, nil
 	}
+	folder, err := folderOf(remote)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := vault.NewFolder(folder, 0)
+	return o, func() {}, err
+}
+
+// folderOf returns the folder that a remote names, as a path, as a file:// URL or below ~.
+func folderOf(remote string) (string, error) {
 	folder := remote
 	if strings.HasPrefix(remote, "file://") {
 		u, err := url.Parse(remote)
 		if err != nil {
-			return nil, nil, scrollback.ParamErrorf("scrollback", "remote", i18n.SyncIsNoVault, remote)
+			return "", scrollback.ParamErrorf("scrollback", "remote", i18n.SyncIsNoVault, remote)
 		}
 		folder = filepath.FromSlash(u.Path)
 	}
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return nil, nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+	if below, ok := strings.CutPrefix(folder, "~/"); ok {
+		own, err := os.UserHomeDir()
+		if err != nil {
+			return "", scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+		}
+		folder = filepath.Join(own, below)
 	}
-	o, err := vault.NewFolder(folder, 0)
-	return o, func() {}, err
+	folder, err := filepath.Abs(folder)
+	return folder, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 }
 
 // dialRemote connects to the store behind an address.
@@ -96,9 +109,9 @@ func (g *globals) remotePlace(remote string) (relay.Place, error) {
 	if err != nil {
 		return relay.Place{}, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
-	if isVault(remote) && !strings.Contains(remote, "://") {
-		if remote, err = filepath.Abs(remote); err != nil {
-			return relay.Place{}, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
+	if isVault(remote) && (!strings.Contains(remote, "://") || strings.HasPrefix(remote, "file://")) {
+		if remote, err = folderOf(remote); err != nil {
+			return relay.Place{}, err
 		}
 	}
 	sum := sha256.Sum256([]byte(remote))

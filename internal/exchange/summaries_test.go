@@ -174,7 +174,8 @@ func TestTakeAgain(t *testing.T) {
 		}
 		return all
 	}
-	if _, err := exchange.Take(ctx, a.side(), b.side(), exchange.Request{Terms: merge.Terms{Look: true}}); err != nil || len(met()) > 0 {
+	look := exchange.Request{Terms: merge.Terms{Look: true}}
+	if _, err := exchange.Take(ctx, a.side(), b.side(), look); err != nil || len(met()) > 0 {
 		t.Errorf("to look is not to meet: %v, %v", met(), err)
 	}
 	b.takeFrom(a)

@@ -190,7 +190,8 @@ func (m *Meeting) take(ctx context.Context, o Options, b vault.Batch) (out merge
 	return out, remains, err
 }
 
-// bringArtifact brings the bytes of an artifact, unless they are here. What has not arrived makes its conversation wait.
+// bringArtifact brings the bytes of an artifact, unless they are here. What has not arrived makes its conversation
+// wait.
 func (m *Meeting) bringArtifact(ctx context.Context, mention merge.Mention) error {
 	lacks, err := m.Ours.LacksArtifacts(ctx, []scrollback.ArtifactID{mention.Artifact})
 	if err != nil || len(lacks) == 0 {
@@ -214,7 +215,7 @@ func (m *Meeting) push(ctx context.Context, o Options, lost bool, out *Result) e
 		return err
 	}
 	if mark == m.State.Mark && !lost {
-		return nil
+		return m.tend(ctx, o)
 	}
 	if lost && !o.Terms.Look {
 		m.State.Mark = ""
@@ -239,6 +240,8 @@ func (m *Meeting) push(ctx context.Context, o Options, lost bool, out *Result) e
 			return err
 		}
 		m.known.add(plan.keys...)
+	} else if err := m.tend(ctx, o); err != nil {
+		return err
 	}
 	if err := m.forgetPurged(ctx); err != nil {
 		return err
@@ -247,6 +250,15 @@ func (m *Meeting) push(ctx context.Context, o Options, lost bool, out *Result) e
 		m.State.Mark = mark
 	}
 	return nil
+}
+
+// tend mends what an earlier meeting left in the vault, and joins what the others say of its members. Where nothing is
+// wrong, it writes nothing.
+func (m *Meeting) tend(ctx context.Context, o Options) error {
+	if o.Terms.Look {
+		return nil
+	}
+	return m.Vault.Publish(ctx, func(func([]byte, error) bool) {})
 }
 
 // plan is what a vault lacks.
@@ -407,6 +419,9 @@ func (m *Meeting) forgetPurged(ctx context.Context) error {
 	if err != nil || stones == m.State.Stones {
 		return err
 	}
+	if len(m.Vault.State().Former) > 0 {
+		return m.replaceFormer(ctx, stones)
+	}
 	err = m.Vault.Rewrite(ctx, func(_ uint64, batch []byte) ([]byte, error) {
 		var set merge.Set
 		if json.Unmarshal(batch, &set) != nil {
@@ -427,4 +442,27 @@ func (m *Meeting) forgetPurged(ctx context.Context) error {
 		m.State.Stones = stones
 	}
 	return err
+}
+
+// replaceFormer publishes everything once more, and removes what this store wrote while it had other ids, of which
+// nothing can be taken out.
+func (m *Meeting) replaceFormer(ctx context.Context, stones int) error {
+	if err := m.known.forget(); err != nil {
+		return err
+	}
+	m.State.Mark = ""
+	var out Result
+	plan, err := m.plan(ctx, Options{})
+	if err != nil {
+		return err
+	}
+	if err := m.Vault.Replace(ctx, m.batches(ctx, plan, &out)); err != nil {
+		return err
+	}
+	m.known.add(plan.keys...)
+	if err := m.Vault.Retire(ctx); err != nil {
+		return err
+	}
+	m.State.Stones = stones
+	return nil
 }

@@ -73,6 +73,8 @@ func TestConfigGuide(t *testing.T) {
 			Mask:      true,
 			ProjectBy: "folder", Poll: time.Minute},
 		Hooks: Hooks{Exclude: []string{"/home/me/diary"}, Quiet: true, Tokens: 300},
+		Sync: Sync{Remotes: []string{"~/Sync/scrollback", "ssh://desk", "https://notes.example.org"},
+			RemoteProgram: "/opt/scrollback/bin/scrollback", KeyEnv: map[string]string{"https://notes.example.org": "NOTES_KEY"}},
 		Backup: Backup{To: "s3://history/backups?region=eu-central-1", Keep: 14 * 24 * time.Hour, At: 4*time.Hour + 30*time.Minute,
 			Encrypt: true},
 		Recipients: []string{"age1enmvqf7tyalsccuh6ll7sje9lyqyy929kpgwskxh59qek8vx8p3sxusnx7"},
