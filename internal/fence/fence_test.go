@@ -20,7 +20,7 @@ var layers = []string{
 	"internal/collect",
 	"internal/transfer internal/notebook internal/door internal/handoff internal/standing",
 	"engine",
-	"internal/recall internal/intake internal/hook internal/exchange",
+	"internal/recall internal/intake internal/hook internal/exchange internal/meet",
 	"internal/archive compact internal/title bundle internal/websearch",
 	"internal/store model",
 	"transcript internal/workspace internal/thoughts internal/merge window token",
