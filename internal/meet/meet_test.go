@@ -288,7 +288,8 @@ func TestLimits(t *testing.T) {
 	a.mem.Apply(merge.Set{Conversations: []merge.Conversation{{ID: "other", CreatedAt: 1,
 		Fields: map[string]merge.Field{"project": {Value: []byte(`"p1"`)}}}},
 		Stones:   []merge.Stone{{ID: "purged", Project: "p0", Stamp: stamp.Stamp{At: 7, By: "n"}}},
-		Projects: []merge.Project{{Name: "p0", Fields: map[string]merge.Field{"title": {Value: []byte(`"x"`)}}}}}, merge.Spared)
+		Projects: []merge.Project{{Name: "p0", Fields: map[string]merge.Field{"title": {Value: []byte(`"x"`)}}}},
+	}, merge.Spared)
 	b.may = merge.Access{Projects: []string{"p0"}, NoPurges: true}
 	p, closed := (&network{}).overHTTP(t, b)
 	defer closed()
@@ -406,7 +407,8 @@ func TestProtocolDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := newStore()
-	if _, err := Meet(t.Context(), a, p, Options{}); err == nil || !strings.Contains(err.Error(), "protocol 2, and this one by 1") {
+	const want = "protocol 2, and this one by 1"
+	if _, err := Meet(t.Context(), a, p, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a newer server: %v", err)
 	}
 }

@@ -174,3 +174,12 @@ func (n *network) overPipes(t testing.TB, s Peer) (Peer, func()) {
 		<-ended
 	}
 }
+
+func parse(t testing.TB, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}

@@ -221,7 +221,8 @@ func TestOverSSH(t *testing.T) {
 		if ours.mem.Conversation(scrollback.ConversationID(test.want)) == nil {
 			t.Errorf("%s: the data folder there is another one: %s", test.path, ours.mem.Describe())
 		}
-		if again, err := Meet(t.Context(), ours, p, Options{}); err != nil || again.Pulled.Messages+again.Pushed.Messages > 0 {
+		again, err := Meet(t.Context(), ours, p, Options{})
+		if err != nil || again.Pulled.Messages+again.Pushed.Messages > 0 {
 			t.Errorf("%s: again %+v, %v", test.path, again, err)
 		}
 		if err := closed(); err != nil {
