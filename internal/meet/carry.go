@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
@@ -37,9 +38,10 @@ type carrying struct {
 	batches    shrinking
 	stones     map[scrollback.ConversationID]merge.Stone
 	waiting    map[scrollback.ConversationID]bool
-	lost       map[scrollback.MessageID]bool // messages that do not arrive, by their keys and ids
-	stuck      map[record]bool               // other records that do not
-	named      map[Uncarried]bool            // without their errors
+	lost       map[scrollback.MessageID]bool      // messages that do not arrive, by their keys and ids
+	behind     map[scrollback.ConversationID]bool // that have lost messages, which nothing brings in this meeting
+	stuck      map[record]bool                    // other records that do not
+	named      map[Uncarried]bool                 // without their errors
 	sent       map[scrollback.ArtifactID]bool
 	traits     map[scrollback.ConversationID]traits // of conversations that differ, where they were needed
 }
@@ -61,6 +63,7 @@ func newCarrying(ctx context.Context, o Options, result *Result, from, into begu
 		stones:  map[scrollback.ConversationID]merge.Stone{},
 		waiting: map[scrollback.ConversationID]bool{},
 		lost:    map[scrollback.MessageID]bool{},
+		behind:  map[scrollback.ConversationID]bool{},
 		stuck:   map[record]bool{},
 		named:   map[Uncarried]bool{},
 		sent:    map[scrollback.ArtifactID]bool{}}
@@ -85,6 +88,7 @@ func (c *carrying) run() error {
 	if err := c.bringWaiting(all); err != nil {
 		return err
 	}
+	maps.Copy(c.waiting, c.behind)
 	c.out.Waiting = sortedKeys(c.waiting)
 	if err := c.putStones(); err != nil {
 		return err
@@ -223,7 +227,8 @@ func (c *carrying) bring(part []merge.Difference) error {
 			case isIn(set, d.ID) || !some: // more than an answer holds, or less than there was
 				ids = append(ids, d.ID)
 				if c.o.Terms.Look { // it would be counted twice
-					set.Conversations = slices.DeleteFunc(set.Conversations, func(o merge.Conversation) bool { return o.ID == d.ID })
+					is := func(o merge.Conversation) bool { return o.ID == d.ID }
+					set.Conversations = slices.DeleteFunc(set.Conversations, is)
 				}
 			default:
 				rest = append(rest, d)
@@ -431,7 +436,7 @@ func (c *carrying) dropLost(set merge.Set) merge.Set {
 			if c.lost[m.Key()] || m.Prev != "" && c.lost[m.Prev] {
 				c.lost[m.ID] = true
 				c.lost[m.Key()] = true
-				c.waiting[one.ID] = true
+				c.behind[one.ID] = true
 				continue
 			}
 			kept = append(kept, m)
@@ -664,7 +669,8 @@ func (c *carrying) bringProjects() error {
 		return err
 	}
 	if c.o.Projects != nil {
-		set.Projects = slices.DeleteFunc(slices.Clone(set.Projects), func(p merge.Project) bool { return !c.o.Projects(p.Name) })
+		isOther := func(p merge.Project) bool { return !c.o.Projects(p.Name) }
+		set.Projects = slices.DeleteFunc(slices.Clone(set.Projects), isOther)
 	}
 	if c.may.NoPurges {
 		c.out.Denied.Projects += len(set.Projects)

@@ -170,18 +170,18 @@ func TestBatchesShrink(t *testing.T) {
 	for _, pushing := range []bool{true, false} {
 		for _, status := range []int{408, 413, 502, 504} {
 			a, b := pair()
-			from, into := a, b
+			from := a
+			into := b
 			id := scrollback.ConversationID("mine")
 			if !pushing {
-				from, into = b, a
+				from = b
+				into = a
 				id = "theirs"
 			}
 			from.most = 1000
 			from.long = 2000
+			into.long = 2000
 			n := &network{poison: string(from.says(mustMessage(t, from, messageID(id, 12)))[:40]), status: status}
-			if !pushing {
-				n.poison = string(messageID(id, 12))
-			}
 			p, closed := n.overHTTP(t, b)
 			got, err := Meet(t.Context(), a, p, Options{Push: pushing, Pull: !pushing})
 			closed()
@@ -229,7 +229,6 @@ func TestSmallBodies(t *testing.T) {
 	if got, err := Meet(t.Context(), a, p, Options{}); err != nil || len(got.Uncarried) > 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	a.long = 0
 	wantSame(t, a, b)
 }
 
@@ -289,7 +288,8 @@ func TestLimits(t *testing.T) {
 	a.mem.Apply(merge.Set{Conversations: []merge.Conversation{{ID: "other", CreatedAt: 1,
 		Fields: map[string]merge.Field{"project": {Value: []byte(`"p1"`)}}}},
 		Stones:   []merge.Stone{{ID: "purged", Project: "p0", Stamp: stamp.Stamp{At: 7, By: "n"}}},
-		Projects: []merge.Project{{Name: "p0", Fields: map[string]merge.Field{"title": {Value: []byte(`"x"`)}}}}}, merge.Spared)
+		Projects: []merge.Project{{Name: "p0", Fields: map[string]merge.Field{"title": {Value: []byte(`"x"`)}}}},
+	}, merge.Spared)
 	b.may = merge.Access{Projects: []string{"p0"}, NoPurges: true}
 	p, closed := (&network{}).overHTTP(t, b)
 	defer closed()
@@ -407,7 +407,8 @@ func TestProtocolDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := newStore()
-	if _, err := Meet(t.Context(), a, p, Options{}); err == nil || !strings.Contains(err.Error(), "protocol 2, and this one by 1") {
+	const want = "protocol 2, and this one by 1"
+	if _, err := Meet(t.Context(), a, p, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a newer server: %v", err)
 	}
 }
@@ -443,6 +444,7 @@ func TestCost(t *testing.T) {
 	b := newStore()
 	b.most = 1000
 	b.long = 600
+	a.long = 600
 	for i := range 300 {
 		b.talk(scrollback.ConversationID(fmt.Sprintf("c%04d", i)), 1, 4)
 	}

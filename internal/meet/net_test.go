@@ -19,7 +19,7 @@ type network struct {
 	bytes    int64
 	cutAt    int64  // bytes after which a connection ends; 0: never
 	tooLarge int    // bytes of a body from which a proxy answers with 413; 0: none
-	poison   string // in a body for which a proxy answers with a status
+	poison   string // in what is sent or answered, for which a proxy answers with a status
 	status   int
 	before   func(n int) // is called before each request, with its number
 	mu       sync.Mutex
@@ -51,7 +51,23 @@ func (n *network) RoundTrip(r *http.Request, next http.RoundTripper) (*http.Resp
 		return &http.Response{StatusCode: status, Status: http.StatusText(status), Request: r,
 			Body: io.NopCloser(strings.NewReader("<html>proxy</html>"))}, nil
 	}
-	return next.RoundTrip(r)
+	a, err := next.RoundTrip(r)
+	if err != nil || n.poison == "" {
+		return a, err
+	}
+	body, err := io.ReadAll(a.Body)
+	_ = a.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(string(body), n.poison) {
+		body = nil
+		a.StatusCode = n.status
+		a.Header.Del("Content-Length")
+		a.ContentLength = 0
+	}
+	a.Body = io.NopCloser(strings.NewReader(string(body)))
+	return a, nil
 }
 
 // tripper is a network in front of a transport.
@@ -157,4 +173,13 @@ func (n *network) overPipes(t testing.TB, s Peer) (Peer, func()) {
 		_ = here.Close()
 		<-ended
 	}
+}
+
+func parse(t testing.TB, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }

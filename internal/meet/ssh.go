@@ -92,8 +92,8 @@ type SSH struct {
 
 // remoteScript finds the program on the other machine, and starts it. It stands between single quotes in whatever shell
 // a login has (sh, bash, zsh, fish, csh), so that it has none itself, and no line end, exclamation mark or double
-// backslash; its arguments are the octal numbers of the bytes of what they say, joined by underscores, or "no". Where the program
-// is not found, the PATH of a login is asked for, which ssh does not set; "env" says it in every shell.
+// backslash; its arguments are the octal numbers of the bytes of what they say, joined by underscores, or "no". Where
+// the program is not found, the PATH of a login is asked for, which ssh does not set; "env" says it in every shell.
 const remoteScript = `d() { v=; [ "$1" = no ] && return; IFS=_; for o in $1; do v="$v\0$o"; done; unset IFS; ` +
 	`v=$(printf %b "$v."); v=${v%.}; case $v in "~/"*) v=$HOME/${v#??};; esac; }; ` +
 	`d "$1"; p=$v; d "$2"; ` +

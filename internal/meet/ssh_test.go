@@ -1,6 +1,7 @@
 package meet
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -15,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -100,28 +100,34 @@ func startDaemon(t *testing.T) *daemon {
 	d.ssh = d.write(t, "ssh", "#!/bin/sh\nexec ssh -F none -o IdentitiesOnly=yes -o BatchMode=yes -o ConnectTimeout=20"+
 		" -i "+d.dir+"/mine -o UserKnownHostsFile="+d.dir+"/known -o StrictHostKeyChecking=yes \"$@\"\n", 0o755)
 	cmd := exec.Command(sshd, "-D", "-e", "-f", filepath.Join(d.dir, "sshd_config"))
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
+	said, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	listens := make(chan bool, 1)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		lines := bufio.NewScanner(said)
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), "listening on") {
+				listens <- true
+			}
+		}
+		close(listens)
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
+		<-ended
 		_ = cmd.Wait()
-		if t.Failed() {
-			t.Log(said.String())
-		}
 	})
-	for range 100 {
-		conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(d.port)))
-		if err == nil {
-			_ = conn.Close()
-			return d
-		}
-		time.Sleep(50 * time.Millisecond)
+	if !<-listens {
+		t.Fatal("sshd does not listen")
 	}
-	t.Fatal("sshd does not listen: " + said.String())
-	return nil
+	return d
 }
 
 func findDaemon() (string, error) {
@@ -188,7 +194,7 @@ func TestOverSSH(t *testing.T) {
 		{"", d.program, "cdefault"},
 		{"/srv/data", d.program, "c/srv/data"},
 		{"/~/no%20tes", d.program, "c" + d.home + "/no tes"},
-		{`/it's%20a%20%22$HOME%22%20%60id%60%20%5C0%20!%20*%20数据`, d.program, "c" + `/it's a "$HOME" ` + "`id`" + ` \0 ! * 数据`},
+		{`/it's%20"$HOME"%20%60id%60%20%5C0%20!%20*%20数据`, d.program, "c" + `/it's "$HOME" ` + "`id`" + ` \0 ! * 数据`},
 		{"/-x", "~/bin/other", "c/-x"},
 		{"/usual", "usual", "c/usual"},     // in ~/bin
 		{"/login", "elsewhere", "c/login"}, // on the PATH of a login only
@@ -215,7 +221,8 @@ func TestOverSSH(t *testing.T) {
 		if ours.mem.Conversation(scrollback.ConversationID(test.want)) == nil {
 			t.Errorf("%s: the data folder there is another one: %s", test.path, ours.mem.Describe())
 		}
-		if again, err := Meet(t.Context(), ours, p, Options{}); err != nil || again.Pulled.Messages+again.Pushed.Messages > 0 {
+		again, err := Meet(t.Context(), ours, p, Options{})
+		if err != nil || again.Pulled.Messages+again.Pushed.Messages > 0 {
 			t.Errorf("%s: again %+v, %v", test.path, again, err)
 		}
 		if err := closed(); err != nil {

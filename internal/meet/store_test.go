@@ -177,8 +177,9 @@ func (s *store) Put(_ context.Context, set merge.Set, on merge.Terms) (out merge
 	return out, nil
 }
 
-func (s *store) LacksArtifacts(_ context.Context, ids []scrollback.ArtifactID) (out []scrollback.ArtifactID, err error) {
+func (s *store) LacksArtifacts(_ context.Context, ids []scrollback.ArtifactID) ([]scrollback.ArtifactID, error) {
 	defer s.lock("lacks-artifacts")()
+	var out []scrollback.ArtifactID
 	for _, id := range ids {
 		if !s.has(id) {
 			out = append(out, id)
