@@ -130,7 +130,7 @@ type commands struct {
 	Backup    backupCmd       `cmd:"" help:"make-verify-restore-backups"`
 	Merge     mergeCmd        `cmd:"" help:"take-all-another-store-has"`
 	Sync      syncCmd         `cmd:"" help:"one-history-on-every-machine"`
-	SyncServe syncServeCmd    `cmd:"" name:"sync-serve" hidden:""`
+	SyncServe syncServeCmd    `cmd:"" name:"sync-serve" hidden:"" help:"answer-machine-that-meets-over-ssh"`
 	Identity  identityCmd     `cmd:"" help:"show-identity-of-machine"`
 	Migrate   migrate.Migrate `cmd:"" help:"copy-whole-store-another-database-while-use"`
 	Projects  projectsCmd     `cmd:"" help:"list-projects"`

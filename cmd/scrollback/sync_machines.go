@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -131,6 +132,14 @@ func (c *syncMachinesCmd) Run(g *globals) error {
 	})
 }
 
+// printMachines says what became of a machine; as JSON, who is a member.
+func (g *globals) printMachines(v *vault.Vault, id i18n.ID, name string) error {
+	return g.printResult(map[string]any{"machines": v.Machines()}, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, g.localeTexts().Say(id, columns.StripControls(name)))
+		return err
+	})
+}
+
 type syncAddCmd struct {
 	remoteArg
 	Recipient string `arg:"" help:"recipient-of-machine"`
@@ -140,7 +149,10 @@ type syncAddCmd struct {
 // Run implements the command.
 func (c *syncAddCmd) Run(g *globals) error {
 	return g.withVault(c.Remote, func(ctx context.Context, v *vault.Vault) error {
-		return v.Add(ctx, c.Recipient, c.Name)
+		if err := v.Add(ctx, c.Recipient, c.Name); err != nil {
+			return err
+		}
+		return g.printMachines(v, i18n.SyncAdded, cmp.Or(c.Name, c.Recipient))
 	})
 }
 
@@ -151,5 +163,10 @@ type syncRemoveCmd struct {
 
 // Run implements the command.
 func (c *syncRemoveCmd) Run(g *globals) error {
-	return g.withVault(c.Remote, func(ctx context.Context, v *vault.Vault) error { return v.Remove(ctx, c.Name) })
+	return g.withVault(c.Remote, func(ctx context.Context, v *vault.Vault) error {
+		if err := v.Remove(ctx, c.Name); err != nil {
+			return err
+		}
+		return g.printMachines(v, i18n.SyncRemoved, c.Name)
+	})
 }

@@ -517,6 +517,9 @@ var (
 	_ = label("help/take-machine-out-of-remote",
 		"Take a machine out: it can read nothing that is written from then on",
 		"移除一台机器：此后写入的内容它都无法读取")
+	_ = label("help/answer-machine-that-meets-over-ssh",
+		"Answer the machine that meets this one over ssh",
+		"应答通过 ssh 与本机会合的机器")
 	_ = label("help/remotes-to-meet",
 		"Folder, s3://BUCKET, ssh://[USER@]HOST[/PATH] or https://HOST; without one, those of the config file",
 		"文件夹、s3://BUCKET、ssh://[USER@]HOST[/PATH] 或 https://HOST；不写则用配置文件中的")

@@ -57,6 +57,10 @@ var (
 	SyncJoined = label("sync-joined",
 		"This machine (%s) is a member now.",
 		"本机（%s）现已加入。")
+	SyncAdded   = label("sync-added", "%s is a member now.", "%s 现已加入。")
+	SyncRemoved = label("sync-removed",
+		"%s is no member any more: it can read nothing that is written from now on.",
+		"%s 不再是成员：此后写入的内容它都无法读取。")
 	SyncMade = label("sync-made",
 		"The remote is made. Its recovery phrase is shown this once and stored nowhere; write it down:\n\n    %s\n\n"+
 			"Another machine joins with it: scrollback sync init REMOTE --phrase -",
