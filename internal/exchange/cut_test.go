@@ -14,7 +14,9 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-func sideOf(r *enginetest.Rig) exchange.Side { return exchange.Side{Store: r.Store, Archive: r.Archive} }
+func sideOf(r *enginetest.Rig) exchange.Side {
+	return exchange.Side{Store: r.Store, Archive: r.Archive}
+}
 
 // TestTakeCutOff: wherever a merge is cut off, what is there is sound, and the next one ends it.
 func TestTakeCutOff(t *testing.T) {
