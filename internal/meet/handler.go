@@ -145,12 +145,17 @@ func sendArtifact(w http.ResponseWriter, r *http.Request, p Peer) error {
 	return nil
 }
 
+// maxUnread bounds what is read of bytes that were refused.
+const maxUnread = 8 << 20
+
 func takeArtifact(w http.ResponseWriter, r *http.Request, p Peer) error {
 	if r.ContentLength < 0 {
 		return scrollback.Errorf(scrollback.Invalid, op, i18n.SyncNotUnderstood, "no Content-Length")
 	}
 	id := scrollback.ArtifactID(r.URL.Query().Get("id"))
 	if err := p.PutArtifact(r.Context(), id, r.Body, r.ContentLength); err != nil {
+		// One who is still sending would see a broken connection in place of why.
+		_, _ = io.CopyN(io.Discard, r.Body, maxUnread)
 		return err
 	}
 	writeJSON(w, http.StatusOK, []byte("{}"))

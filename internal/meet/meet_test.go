@@ -114,7 +114,7 @@ func TestCutAtAnyByte(t *testing.T) {
 	closed()
 	step := testlength.Choose[int64](997, 149, 7)
 	failed := 0
-	for at := int64(1); at < whole.bytes; at += step {
+	for at := int64(1); at < whole.total(); at += step {
 		for _, pipes := range []bool{false, true} {
 			n := &network{cutAt: at + 40} // behind the mark
 			a, b := pair()
@@ -475,10 +475,10 @@ func TestCost(t *testing.T) {
 		}
 	}
 	want := text.Len() + artifacts
-	if most := int64(want)*12/10 + 64<<10; n.bytes > most {
-		t.Errorf("%d bytes for %d", n.bytes, want)
+	if most := int64(want)*12/10 + 64<<10; n.total() > most {
+		t.Errorf("%d bytes for %d", n.total(), want)
 	}
-	t.Logf("%d requests, %d bytes for %d", n.requests, n.bytes, want)
+	t.Logf("%d requests, %d bytes for %d", n.requests, n.total(), want)
 	wantSame(t, a, b)
 }
 

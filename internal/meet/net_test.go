@@ -91,6 +91,13 @@ func (n *network) count(b int) (int, bool) {
 	return b, false
 }
 
+// total is how many bytes went through, in both directions.
+func (n *network) total() int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.bytes
+}
+
 func (n *network) isCut() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
