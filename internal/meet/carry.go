@@ -169,7 +169,8 @@ func (c *carrying) family(id scrollback.ConversationID) []scrollback.Conversatio
 	remains := false
 	for at := c.traits[id]; at.parent != "" && !slices.Contains(out, at.parent); {
 		above, differs := c.traits[at.parent]
-		if !differs {
+		if !differs { // it has no message that is missing, but what it went on from may
+			remains = true
 			break
 		}
 		out = append(out, at.parent)
