@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/stamp"
@@ -237,6 +238,11 @@ func (db *database) movePins(th *storedConversation, to scrollback.BranchID) {
 // showPins makes the pins of a conversation those on its path, of more than there may be the newest.
 func (db *database) showPins(th *storedConversation) {
 	owner := stamp.OfConversation(th.ID)
+	th.PinnedSeqs = []int64{}
+	isPin := func(field string) bool { return strings.HasPrefix(field, stamp.PinFields) }
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(db.clocks[owner])), isPin) {
+		return // and paths are long
+	}
 	pins := slices.DeleteFunc(db.listPath(th.Branch), func(m scrollback.Message) bool {
 		return db.clocks[owner][stamp.PinField(m.ID)].Value != stamp.Yes
 	})
@@ -244,7 +250,6 @@ func (db *database) showPins(th *storedConversation) {
 		return cmp.Or(cmp.Compare(db.clocks[owner][stamp.PinField(b.ID)].At, db.clocks[owner][stamp.PinField(a.ID)].At),
 			cmp.Compare(b.Seq, a.Seq))
 	})
-	th.PinnedSeqs = []int64{}
 	for _, m := range pins[:min(len(pins), scrollback.PinsMax)] {
 		th.PinnedSeqs = append(th.PinnedSeqs, m.Seq)
 	}
