@@ -183,7 +183,7 @@ func (g *globals) unpackOther(file string) (_ *otherStore, err error) {
 
 // restoreOther restores a backup into a folder that is removed later, and opens it.
 func (g *globals) restoreOther(work, file string) (*otherStore, error) {
-	to := backup.Store{Dir: filepath.Join(work, "store"), Program: programVersion(), Log: g.newLogger()}
+	to := backup.Store{Dir: filepath.Join(work, "store"), Program: programVersion(), Keys: g.keys(), Log: g.newLogger()}
 	if _, err := to.Restore(g.ctx, file); err != nil {
 		return nil, err
 	}

@@ -9,10 +9,10 @@ var (
 		"more: --%s %d",
 		"还有更多：--%s %d")
 	MergeBrought = label("merge-brought",
-		"%s new conversations, %s with more than before, %s messages; %s purged.",
+		"New conversations: %s; with more than before: %s; messages: %s; purged: %s.",
 		"新增对话 %s 个，增长的对话 %s 个，消息 %s 条；清除 %s 个。")
 	MergeWouldBring = label("merge-would-bring",
-		"Would bring %s new conversations, %s with more than before, %s messages; %s purged.",
+		"Would come: new conversations: %s; with more than before: %s; messages: %s; purged: %s.",
 		"将新增对话 %s 个，增长的对话 %s 个，消息 %s 条；清除 %s 个。")
 	MergeRefused = label("merge-refused",
 		"%s: %s does not fit to what is here, and was left out.",
