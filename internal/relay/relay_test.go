@@ -1,8 +1,11 @@
 package relay_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -77,6 +80,10 @@ func (m *machine) tryMeet(dir string, o relay.Options) (relay.Result, error) {
 	if err != nil {
 		return relay.Result{}, err
 	}
+	return m.meetThrough(objects, o)
+}
+
+func (m *machine) meetThrough(objects vault.Objects, o relay.Options) (relay.Result, error) {
 	state, err := m.place.Read()
 	if err != nil {
 		return relay.Result{}, err
@@ -190,6 +197,90 @@ func TestMeet(t *testing.T) {
 		if found, err := doctor.Check(ctx, m.Store, m.Archive, nil); err != nil || !found.OK {
 			t.Errorf("%s: %+v, %v", m.name, found, err)
 		}
+	}
+}
+
+// mortal is objects of a process that is killed after some writes: it does nothing more.
+type mortal struct {
+	vault.Objects
+	left int
+}
+
+var errKilled = errors.New("killed")
+
+func (m *mortal) Put(ctx context.Context, key string, content []byte) error {
+	if m.left <= 0 {
+		return errKilled
+	}
+	m.left--
+	return m.Objects.Put(ctx, key, content)
+}
+
+func (m *mortal) Delete(ctx context.Context, key string) error {
+	if m.left <= 0 {
+		return errKilled
+	}
+	m.left--
+	return m.Objects.Delete(ctx, key)
+}
+
+func (m *mortal) List(ctx context.Context) iter.Seq2[vault.Object, error] { return m.Objects.List(ctx) }
+
+func (m *mortal) Read(ctx context.Context, key string, limit int64) ([]byte, error) {
+	return m.Objects.Read(ctx, key, limit)
+}
+
+// TestKilledWhilePublishing: a sync that is killed between any two writes has given the old or the new state, and the
+// next one ends it; a purge takes what was said out of the folder for good, also then.
+func TestKilledWhilePublishing(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	killed := 0
+	for n := 0; ; n += testlength.Choose(3, 1, 1) {
+		dir := t.TempDir()
+		a := openMachine(t, "a")
+		b := openMachine(t, "b")
+		b.join(dir, a.join(dir, ""))
+		folder, err := vault.NewFolder(dir, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alive := true
+		through := func() { // a process that may die, and then one that does not
+			if _, err := a.meetThrough(&mortal{folder, n}, both); err != nil {
+				alive = false
+				killed++
+			}
+			b.meet(dir, both)
+			a.meet(dir, both)
+			b.meet(dir, both)
+			wantEqual(t, a, b)
+		}
+		id := a.create()
+		a.say(id, "about plums")
+		if _, err := a.Upload(ctx, id, strings.NewReader("\x00\x01 bytes"), "n.bin"); err != nil {
+			t.Fatal(err)
+		}
+		gone := a.create()
+		a.say(gone, "not for long")
+		through()
+		if _, err := a.Purge(ctx, gone); err != nil {
+			t.Fatal(err)
+		}
+		a.say(id, "and about pears")
+		through()
+		if _, err := b.Get(ctx, gone); scrollback.CodeOf(err) != scrollback.NotFound {
+			t.Errorf("after %d writes, what was purged is there: %v", n, err)
+		}
+		if got := a.meet(dir, both); got.Pushed.Bytes > 0 || got.Pulled.Messages > 0 {
+			t.Errorf("after %d writes, something is new: %+v", n, got)
+		}
+		if alive {
+			break
+		}
+	}
+	if killed < 4 {
+		t.Errorf("killed only %d times", killed)
 	}
 }
 
