@@ -488,6 +488,14 @@ export declare class Scrollback extends Transport {
      */
     signOut(params?: CallOptions): Promise<void>;
     /**
+     * List the remotes.
+     *
+     * The folders, buckets and machines that the store keeps one history with: when each was last met from here,
+     * how many files are still to come, and why it could not be met the last time. It needs admin access to all
+     * projects.
+     */
+    listRemotes(params?: CallOptions): Promise<Types.RemoteList>;
+    /**
      * Usage.
      *
      * What calls to models have cost, by whole days in UTC. Tokens, cost and calls, one entry for each group and

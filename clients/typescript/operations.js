@@ -659,6 +659,15 @@ export class Scrollback extends Transport {
   }
 
   /**
+   * List the remotes.
+   * @param {CallOptions} [params]
+   * @returns {Promise<Types.RemoteList>}
+   */
+  listRemotes(params) {
+    return this.fetchJSON('GET', '/api/sync', { params });
+  }
+
+  /**
    * Usage.
    * @param {Types.UsageParams} [params]
    * @returns {Promise<Types.UsageAnswer>}

@@ -1480,6 +1480,12 @@ export interface Reference {
 /** What a mark in a prompt names. */
 export type ReferenceKind = 'file' | 'folder' | 'image' | 'tool';
 
+/** How the store stands with its remotes. */
+export interface RemoteList {
+    /** By name. */
+    remotes: Standing[];
+}
+
 /** Who speaks. */
 export type Role = 'system' | 'user' | 'assistant' | 'tool';
 
@@ -1677,6 +1683,18 @@ export interface Source {
     text: string;
     title: string;
     url: string;
+}
+
+/** When a remote was last met, and what waits there. */
+export interface Standing {
+    /** Why it could not be met the last time. */
+    error?: string;
+    /** When it was met last; 0: never. */
+    last_met: number;
+    /** A folder, a bucket, or the address of a machine. */
+    remote: string;
+    /** Files that are still to come. */
+    waiting: number;
 }
 
 /** How a message ended. */
@@ -1964,6 +1982,8 @@ export interface Who {
     read_only?: boolean;
     /** read, write or admin. */
     role: string;
+    /** Whether the caller sees the remotes of the store. */
+    sync?: boolean;
 }
 
 /** What `upload` may be told. */

@@ -91,6 +91,7 @@ var probes = map[string]probe{
 	"patch-agent":   {need: scrollback.AccessAdmin, whole: true, body: `{"off":true}`},
 	"list-backups":  {need: scrollback.AccessAdmin, whole: true},
 	"create-backup": {need: scrollback.AccessAdmin, whole: true},
+	"list-remotes":  {need: scrollback.AccessAdmin, whole: true},
 	"verify-backup": {need: scrollback.AccessAdmin, whole: true},
 	"add-key":       {need: scrollback.AccessAdmin, body: `{"name":"for {id}","role":"read","projects":["{project}"]}`},
 }

@@ -65,6 +65,8 @@ type Options struct {
 
 	// Meet returns the store as another one meets it, which may what the key allows; nil where none does.
 	Meet func(merge.Access) meet.Peer
+	// Remotes says how the store stands with its remotes; nil where there are none.
+	Remotes restapi.Remotes
 	// Backups are those of the whole store; nil where there are none.
 	Backups restapi.Backups
 
@@ -250,7 +252,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 			counted.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
 		}})
 	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits,
-		Agents: o.Agents, Backups: o.Backups})
+		Agents: o.Agents, Backups: o.Backups, Remotes: o.Remotes})
 	if o.Door != nil {
 		mountFaces(mux, faces.Options{Engine: e, Door: o.Door, BodyBytes: o.DoorBytes,
 			Counted: o.Rate != (scrollback.Rate{})})

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -102,6 +103,7 @@ func bundlePage() (map[string][]byte, error) {
 // setUpSources has esbuild find files as a browser does: by their addresses, and by the import map.
 func setUpSources(b api.PluginBuild, documents []document, known map[string]string, inputs map[string][]byte) {
 	const space = "page"
+	var mu sync.Mutex // esbuild loads files side by side
 	b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		to := a.Path
 		if mapped, ok := known[to]; ok {
@@ -129,7 +131,9 @@ func setUpSources(b api.PluginBuild, documents []document, known map[string]stri
 		if err != nil {
 			return api.OnLoadResult{}, err
 		}
+		mu.Lock()
 		inputs[a.Path] = content
+		mu.Unlock()
 		text := string(content)
 		loader := api.LoaderJS
 		if path.Ext(a.Path) == ".css" {

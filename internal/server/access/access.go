@@ -82,6 +82,7 @@ type Who struct {
 	ReadOnly  bool              `json:"read_only,omitempty"`  // the server changes nothing for any caller
 	Agents    bool              `json:"agents,omitempty"`     // the coding agents of this machine are shown to the caller
 	Backups   bool              `json:"backups,omitempty"`    // the caller has to do with backups of the store
+	Sync      bool              `json:"sync,omitempty"`       // and with its remotes
 }
 
 // DescribeSender describes who sent the request of a context.

@@ -49,6 +49,7 @@ type api struct {
 	gate    *access.Gate
 	agents  MachineAgents // nil: none are shown
 	backups Backups       // nil: there are none
+	remotes Remotes       // nil: there are none
 	limits  BodyLimits
 	mux     *http.ServeMux
 	huma    huma.API
@@ -63,6 +64,7 @@ type Options struct {
 	Gate     *access.Gate  // signs browsers in and out
 	Agents   MachineAgents // nil where the machine is not a person's
 	Backups  Backups       // nil where there are none
+	Remotes  Remotes       // nil where there are none
 	Version  string
 	Limits   BodyLimits
 }
@@ -91,7 +93,8 @@ func Mount(mux *http.ServeMux, o Options) {
 	})
 	c.Formats = map[string]huma.Format{"application/json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal},
 		"json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal}}
-	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, agents: o.Agents, backups: o.Backups, limits: l, mux: mux,
+	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, agents: o.Agents, backups: o.Backups, remotes: o.Remotes,
+		limits: l, mux: mux,
 		huma:     humago.New(mux, c),
 		markdown: markdown.New()}
 	a.huma.UseMiddleware(a.checkStrictly)
@@ -112,6 +115,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	keyHandlers{api: a}.addBounds()
 	a.addAgents()
 	a.addBackups()
+	a.addSync()
 	a.addEvents()
 	a.addDescription()
 }

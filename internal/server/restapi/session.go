@@ -41,12 +41,12 @@ func (a *api) addSession() {
 			if err != nil {
 				return wrapAnswer[signedIn](nil, err)
 			}
-			return &signedIn{cookie.String(), "no-store", a.offerBackups(a.offerAgents(ctx, who))}, nil
+			return &signedIn{cookie.String(), "no-store", a.offer(ctx, who)}, nil
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "whoami", Method: http.MethodGet, Path: "/api/session",
 		Summary: "Who the caller is, and whether requests need a key here"},
 		func(ctx context.Context, _ *struct{}) (*signedIn, error) {
-			return &signedIn{Cache: "no-store", Body: a.offerBackups(a.offerAgents(ctx, access.DescribeSender(ctx)))}, nil
+			return &signedIn{Cache: "no-store", Body: a.offer(ctx, access.DescribeSender(ctx))}, nil
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "sign-out", Method: http.MethodDelete, Path: "/api/session",
 		Summary: "End the sign-in of this browser", DefaultStatus: http.StatusNoContent, Security: free},

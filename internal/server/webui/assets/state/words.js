@@ -3,6 +3,7 @@ import { signal } from '../vendor/signals-core.mjs';
 import * as memory from './memory.js';
 import * as agents from './words/agents.js';
 import * as backups from './words/backups.js';
+import * as remotes from './words/remotes.js';
 import * as composer from './words/composer.js';
 import * as first from './words/first.js';
 import * as frame from './words/frame.js';
@@ -16,7 +17,7 @@ import * as usage from './words/usage.js';
 import { en } from './words.en.js';
 import { zh } from './words.zh.js';
 
-export const areas = { base: { en, zh }, agents, backups, composer, first, frame, markup, model, palette, settings, sidebar, thread, usage };
+export const areas = { base: { en, zh }, agents, backups, composer, first, frame, markup, model, palette, remotes, settings, sidebar, thread, usage };
 
 const join = (l) => Object.assign({}, ...Object.values(areas).map((a) => a[l]));
 const tables = { en: join('en'), zh: join('zh') };

@@ -8,7 +8,7 @@ export const zh = {
   conversations: '对话', openSidebar: '显示对话列表', closeSidebar: '隐藏对话列表',
   import: '导入', importHint: '导入对话包或对话记录', export: '导出',
   importing: '正在导入…',
-  language: 'English', languageHint: '切换到英文 (EN)', theme: (name) => `主题：${name}`, auto: '跟随系统', light: '浅色', dark: '深色',
+  language: 'English', languageHint: 'EN 切换到英文', theme: (name) => `主题：${name}`, auto: '跟随系统', light: '浅色', dark: '深色',
   you: '你', assistant: '助手', system: '系统', tool: '工具', messages: (x) => `${n(x)} 条消息`, tokens: (x) => `${n(x)} 个 token`,
   placeholder: '输入消息', send: '发送', stop: '停止',
   thinking: '思考中…', reasoning: '思考过程', answering: '正在回答…', result: '结果', noText: '没有文本', copy: '复制', copied: '已复制',

@@ -1,6 +1,7 @@
 // The settings: what this browser remembers, and what the server says.
 import { html, useEffect } from './html.js';
 import { Backups } from './backups.js';
+import { Remotes } from './remotes.js';
 import { Head } from './header.js';
 import { icon } from './icons.js';
 import { Keys } from './keyring.js';
@@ -74,11 +75,11 @@ function Account() {
     ${w.key_needed && html`<button type="button" class="plain" onClick=${signOut}>${t('signOut')}</button>`}`;
 }
 
-const parts = { appearance: Appearance, models: Models, limits: Limits, agents: Setups, backups: Backups, keys: Keys, account: Account };
+const parts = { appearance: Appearance, models: Models, limits: Limits, agents: Setups, backups: Backups, sync: Remotes, keys: Keys, account: Account };
 
 export function Preferences() {
   useEffect(() => { learn(); }, []);
-  const names = Object.keys(parts).filter((x) => (x !== 'keys' || admin.value) && (!['agents', 'backups'].includes(x) || (who.value && who.value[x])));
+  const names = Object.keys(parts).filter((x) => (x !== 'keys' || admin.value) && (!['agents', 'backups', 'sync'].includes(x) || (who.value && who.value[x])));
   const name = names.includes(place.value.part) ? place.value.part : 'appearance';
   const Part = parts[name];
   return html`<${Head} title=${t('side.settings')} /><div class="place preferences">
