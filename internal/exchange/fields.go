@@ -23,7 +23,7 @@ func (s Side) readOwn(ctx context.Context, c *heldConversation) error {
 	h := c.head
 	r := &c.record
 	r.CreatedAt = h.CreatedAt
-	for to, value := range map[*json.RawMessage]any{&r.Environment: h.Environment.WithoutRoots(), &r.AgentOf: h.AgentOf} {
+	for to, value := range map[*json.RawMessage]any{&r.Environment: firstEnvironment(h.Environment), &r.AgentOf: h.AgentOf} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return err
@@ -73,6 +73,38 @@ func (s Side) readOwn(ctx context.Context, c *heldConversation) error {
 		one.Receipt.Cost = 0
 		r.Receipts = append(r.Receipts, one)
 	}
+	return nil
+}
+
+// firstEnvironment returns what travels of an environment: what the model was told first. What it was told since, as the
+// day changed, is said in messages, and each store goes on from what it has told.
+func firstEnvironment(e *scrollback.Environment) *scrollback.Environment {
+	out := e.WithoutRoots()
+	if out != nil {
+		out.Told = scrollback.EnvironmentState{}
+		out.Changed = false
+	}
+	return out
+}
+
+// setEnvironment gives a conversation the environment that another store has of it; nothing if there is none.
+func setEnvironment(c *scrollback.Conversation, arrived json.RawMessage) error {
+	if len(arrived) == 0 {
+		return nil
+	}
+	var e scrollback.Environment
+	if err := json.Unmarshal(arrived, &e); err != nil {
+		return scrollback.Wrap(scrollback.Invalid, "exchange", err)
+	}
+	if own := c.Environment; own != nil {
+		e.Told = own.Told
+		e.Changed = own.Changed
+		e.Kept = own.Kept
+		e.First.Roots = own.First.Roots
+	} else {
+		e.Told = e.First
+	}
+	c.Environment = &e
 	return nil
 }
 

@@ -8,12 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/doctor"
 	"github.com/scrollback-ai/scrollback/internal/exchange"
 	"github.com/scrollback-ai/scrollback/internal/merge"
+	"github.com/scrollback-ai/scrollback/internal/workspace"
+	"github.com/scrollback-ai/scrollback/local"
 )
 
 // overWire is what records are after they went as JSON.
@@ -177,6 +180,48 @@ func TestPeersInParts(t *testing.T) {
 	wantEqual(t, a, b)
 	if x, y := a.said(id), b.said(id); x != y {
 		t.Errorf("a stands at %.40q, b at %.40q", x, y)
+	}
+}
+
+// TestEnvironmentArrives: what a model was told of its place first is the same everywhere, also where the conversation
+// was there before anything was told; what each machine tells when its day changes stays its own.
+func TestEnvironmentArrives(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+	open := func(name, dir string, day int) *machine {
+		sb, err := local.Open(t.Context(), dir, &local.Options{Model: "offline", Env: func(string) string { return "" },
+			Engine: engine.Options{Place: &workspace.Place{OS: "linux", Now: noon.AddDate(0, 0, day)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &machine{t, name, sb}
+	}
+	atA := t.TempDir()
+	atB := t.TempDir()
+	var id scrollback.ConversationID
+	for day := range 3 {
+		a := open("a", atA, day)
+		b := open("b", atB, day)
+		if day == 0 {
+			id = a.create()
+			pull(t, a.peer(), b.peer())
+		}
+		a.say(id, "first")
+		pull(t, a.peer(), b.peer())
+		wantEqual(t, a, b)
+		b.say(id, "second")
+		b.takeFrom(a)
+		a.takeFrom(b)
+		wantEqual(t, a, b)
+		for _, m := range []*machine{a, b} {
+			c, err := m.Get(t.Context(), id)
+			if err != nil || c.Environment == nil || c.Environment.First.Date != "2026-12-01" {
+				t.Errorf("%s has %+v, %v", m.name, c.Environment, err)
+			}
+			if err := m.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

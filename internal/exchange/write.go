@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -74,12 +75,11 @@ func (w *writing) describe(ctx context.Context) error {
 	if w.full.Ancestors, err = w.lineage(ctx); err != nil || !w.shown {
 		return err
 	}
-	for from, to := range map[*json.RawMessage]any{&w.c.Environment: &w.full.Environment,
-		&w.c.AgentOf: &w.full.AgentOf} {
-		if len(*from) == 0 {
-			continue
-		}
-		if err := json.Unmarshal(*from, to); err != nil {
+	if err := setEnvironment(&w.full, w.c.Environment); err != nil {
+		return err
+	}
+	if len(w.c.AgentOf) > 0 {
+		if err := json.Unmarshal(w.c.AgentOf, &w.full.AgentOf); err != nil {
 			return scrollback.Wrap(scrollback.Invalid, "exchange", err)
 		}
 	}
@@ -382,7 +382,9 @@ func (w *writing) writeEnd(ctx context.Context) error {
 	a := store.Adoption{Current: w.current, Clocks: clocksOf(stamp.OfConversation(w.c.ID), w.c.Fields)}
 	var failed error
 	if w.seen() {
-		a.Edit = func(c *scrollback.Conversation) { failed = setFields(c, w.c.Fields) }
+		a.Edit = func(c *scrollback.Conversation) {
+			failed = cmp.Or(setFields(c, w.c.Fields), setEnvironment(c, w.c.Environment))
+		}
 	}
 	if err := w.adopt(ctx, a); err != nil {
 		return err
