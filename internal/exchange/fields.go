@@ -23,7 +23,8 @@ func (s Side) readOwn(ctx context.Context, c *heldConversation) error {
 	h := c.head
 	r := &c.record
 	r.CreatedAt = h.CreatedAt
-	for to, value := range map[*json.RawMessage]any{&r.Environment: firstEnvironment(h.Environment), &r.AgentOf: h.AgentOf} {
+	for to, value := range map[*json.RawMessage]any{&r.Environment: firstEnvironment(h.Environment),
+		&r.AgentOf: h.AgentOf} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return err
@@ -76,8 +77,8 @@ func (s Side) readOwn(ctx context.Context, c *heldConversation) error {
 	return nil
 }
 
-// firstEnvironment returns what travels of an environment: what the model was told first. What it was told since, as the
-// day changed, is said in messages, and each store goes on from what it has told.
+// firstEnvironment returns what travels of an environment: what the model was told first. What it was told since, as
+// the day changed, is said in messages, and each store goes on from what it has told.
 func firstEnvironment(e *scrollback.Environment) *scrollback.Environment {
 	out := e.WithoutRoots()
 	if out != nil {
@@ -108,8 +109,8 @@ func setEnvironment(c *scrollback.Conversation, arrived json.RawMessage) error {
 	return nil
 }
 
-// pathOfParent returns a branch whose path leads over the message at which a fork left its parent: its own where it has
-// one that begins there, since the branch of the parent may have been purged.
+// pathOfParent returns a branch whose path leads over the message at which a fork left its parent: its own where it
+// has one that begins there, since the branch of the parent may have been purged.
 func (c *heldConversation) pathOfParent(p *scrollback.ParentRef) scrollback.BranchID {
 	for _, b := range c.branches {
 		if b.AtSeq == p.Seq && !c.hasBranch(b.Parent) {
