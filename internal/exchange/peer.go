@@ -84,23 +84,27 @@ func (p *Peer) keepSeen(ctx context.Context, all []merge.Summary) ([]merge.Summa
 	return slices.DeleteFunc(all, func(s merge.Summary) bool { return !visible[s.ID] }), err
 }
 
-// isSeen reports whether the other may know of a conversation; one that is not here it may.
-func (p *Peer) isSeen(ctx context.Context, id scrollback.ConversationID) (bool, error) {
-	if len(p.may.Projects) == 0 {
+// isSeen reports whether one that may so much may know of a conversation; of one that is not here it may.
+func (s Side) isSeen(ctx context.Context, may merge.Access, id scrollback.ConversationID) (bool, error) {
+	if len(may.Projects) == 0 {
 		return true, nil
 	}
-	h, err := p.Store.ReadHead(ctx, id)
+	h, err := s.Store.ReadHead(ctx, id)
 	if err == nil && h.ID == id {
-		return p.may.Sees(h.Project), nil
+		return may.Sees(h.Project), nil
 	}
 	if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return false, err
 	}
-	stone, err := p.Store.ReadStone(ctx, id)
-	if scrollback.CodeOf(err) == scrollback.NotFound {
-		return true, nil
+	stone, err := s.Store.ReadStone(ctx, id)
+	if err == nil {
+		return may.Sees(stone.Project), nil
 	}
-	return err == nil && p.may.Sees(stone.Project), err
+	if scrollback.CodeOf(err) != scrollback.NotFound {
+		return false, err
+	}
+	left, err := s.Store.Move.ListBranches(ctx, id) // of one that was purged before purges left stones
+	return len(left) == 0, err
 }
 
 // Level implements [merge.Side].
@@ -118,7 +122,7 @@ func (p *Peer) find(ctx context.Context, id scrollback.ConversationID) (*heldCon
 	if p.last != nil && p.last.head.ID == id {
 		return p.last, nil
 	}
-	seen, err := p.isSeen(ctx, id)
+	seen, err := p.isSeen(ctx, p.may, id)
 	if err != nil || !seen {
 		return nil, err
 	}
@@ -444,7 +448,7 @@ func (p *Peer) Put(ctx context.Context, set merge.Set, on merge.Terms) (merge.Ou
 	p.gone = t.spare
 	p.last = nil
 	for _, c := range set.Conversations {
-		seen, err := p.isSeen(ctx, c.ID)
+		seen, err := p.isSeen(ctx, p.may, c.ID)
 		if err != nil {
 			return t.out, err
 		}
@@ -488,7 +492,7 @@ func (p *Peer) Put(ctx context.Context, set merge.Set, on merge.Terms) (merge.Ou
 func (p *Peer) allowStones(ctx context.Context, t *taking, all []merge.Stone) ([]merge.Stone, error) {
 	var out []merge.Stone
 	for _, s := range all {
-		seen, err := p.isSeen(ctx, s.ID)
+		seen, err := p.isSeen(ctx, p.may, s.ID)
 		if err != nil {
 			return nil, err
 		}

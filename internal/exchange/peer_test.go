@@ -269,6 +269,28 @@ func TestPeersOfKeys(t *testing.T) {
 	if err != nil || len(all) != 3 || slices.ContainsFunc(all, isHidden) {
 		t.Errorf("%+v, %v", all, err)
 	}
+	// Who knows the id of a message that the key does not see gets no further by it: not by a fork that goes on from it.
+	var behind scrollback.Message
+	for m, err := range server.Store.WalkConversation(ctx, secret) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		behind = m
+	}
+	thief := scrollback.ConversationID("01a22f00-0000-7000-8000-00000000f00d")
+	set := merge.Set{Conversations: []merge.Conversation{{ID: thief, CreatedAt: 1,
+		Parent:   &merge.Parent{Conversation: secret, Message: behind.ID},
+		Fields:   map[string]merge.Field{"project": {Value: json.RawMessage(`"mine"`)}},
+		Branches: []merge.Branch{{ID: "01a22f00-0000-7000-8000-00000000beef", Leaves: behind.ID}}}}}
+	if _, err := server.side().Peer(may).Put(ctx, set, merge.Terms{}); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := server.Get(ctx, thief); scrollback.CodeOf(err) != scrollback.NotFound {
+		t.Errorf("a fork of what the key does not see: %+v, %v", c, err)
+	}
+	if got, err := server.side().Peer(merge.Access{}).Put(ctx, set, merge.Terms{}); err != nil || got.New != 1 {
+		t.Errorf("and by one that sees it: %+v, %v", got, err)
+	}
 	reads := may
 	reads.ReadOnly = true
 	if _, err := server.side().Peer(reads).Put(ctx, merge.Set{}, merge.Terms{}); scrollback.CodeOf(err) !=

@@ -309,6 +309,13 @@ func (t *taking) hold(ctx context.Context, h *holding, c *merge.Conversation) er
 			t.out.Refused = append(t.out.Refused, merge.Refused{Conversation: c.ID, Record: "message " + string(id)})
 			continue
 		}
+		seen, err := t.into.isSeen(ctx, t.may, of)
+		if err != nil {
+			return err
+		}
+		if !seen { // knowing an id opens nothing: what goes on from there waits for ever
+			continue
+		}
 		if err := t.holdOne(ctx, h, of); err != nil {
 			return err
 		}
