@@ -22,11 +22,13 @@ type Peer struct {
 	put  *heldConversation                      // that was written to last
 	gone map[scrollback.ConversationID]*arrival // see taking.spare
 	told map[scrollback.ArtifactID]bool         // that what was handed over mentions
+	came map[scrollback.ArtifactID]bool         // whose bytes it brought
 }
 
 // Peer makes a side ready for a meeting.
 func (s Side) Peer(may merge.Access) *Peer {
-	return &Peer{Side: s, may: may, told: map[scrollback.ArtifactID]bool{}}
+	return &Peer{Side: s, may: may, told: map[scrollback.ArtifactID]bool{},
+		came: map[scrollback.ArtifactID]bool{}}
 }
 
 var _ merge.Side = (*Peer)(nil)
@@ -505,9 +507,34 @@ func (p *Peer) allowStones(ctx context.Context, t *taking, all []merge.Stone) ([
 	return out, nil
 }
 
-// hasBytes reports whether the bytes of all artifacts are here that an arrival mentions.
+// hasBytes reports whether the bytes of all artifacts are here that an arrival mentions. From one that does not see
+// everything they have to have come in this meeting, unless its conversation mentions them already: knowing the hash of
+// what others have opens nothing.
 func (p *Peer) hasBytes(ctx context.Context, c *merge.Conversation) (bool, error) {
+	known := map[scrollback.ArtifactID]bool{}
+	if len(p.may.Projects) > 0 {
+		held, err := p.find(ctx, c.ID)
+		if err != nil {
+			return false, err
+		}
+		if held != nil {
+			for _, m := range held.record.Mentions {
+				known[m.Artifact] = true
+			}
+		}
+	}
+	opens := func(id scrollback.ArtifactID) bool { return len(p.may.Projects) == 0 || p.came[id] || known[id] }
+	for _, m := range c.Messages {
+		for _, id := range m.Artifacts {
+			if !opens(id) {
+				return false, nil
+			}
+		}
+	}
 	for _, m := range c.Mentions {
+		if !opens(m.Artifact) {
+			return false, nil
+		}
 		if has, err := p.Archive.HasArtifact(ctx, m.Artifact); err != nil || !has {
 			return false, err
 		}
@@ -547,7 +574,11 @@ func (p *Peer) PutArtifact(ctx context.Context, id scrollback.ArtifactID, r io.R
 	if p.may.ReadOnly {
 		return scrollback.Errorf(scrollback.Refused, "exchange.PutArtifact", i18n.SyncOnlyReads)
 	}
-	return p.putArtifact(ctx, id, r, size)
+	err := p.putArtifact(ctx, id, r, size)
+	if err == nil {
+		p.came[id] = true
+	}
+	return err
 }
 
 // Access returns what the other store may here.

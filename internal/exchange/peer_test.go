@@ -291,6 +291,24 @@ func TestPeersOfKeys(t *testing.T) {
 	if got, err := server.side().Peer(merge.Access{}).Put(ctx, set, merge.Terms{}); err != nil || got.New != 1 {
 		t.Errorf("and by one that sees it: %+v, %v", got, err)
 	}
+	// Nor by the hash of bytes that others have: they have to be brought.
+	art, err := server.Upload(ctx, secret, strings.NewReader("\x00\x01 hidden bytes"), "n.bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mention := merge.Set{Conversations: []merge.Conversation{{ID: mine, CreatedAt: 1,
+		Fields:   map[string]merge.Field{"project": {Value: json.RawMessage(`"mine"`)}},
+		Mentions: []merge.Mention{{Artifact: art.ID, Name: "n.bin", Size: 16, CreatedAt: 1}}}}}
+	knows := server.side().Peer(may)
+	if got, err := knows.Put(ctx, mention, merge.Terms{}); err != nil || len(got.Waiting) != 1 {
+		t.Errorf("a mention without bytes: %+v, %v", got, err)
+	}
+	if err := knows.PutArtifact(ctx, art.ID, strings.NewReader("\x00\x01 hidden bytes"), 15); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := knows.Put(ctx, mention, merge.Terms{}); err != nil || len(got.Waiting) != 0 {
+		t.Errorf("with them: %+v, %v", got, err)
+	}
 	reads := may
 	reads.ReadOnly = true
 	if _, err := server.side().Peer(reads).Put(ctx, merge.Set{}, merge.Terms{}); scrollback.CodeOf(err) !=
