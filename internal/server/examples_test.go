@@ -57,7 +57,8 @@ func TestExamples(t *testing.T) {
 	o.Version = "1.2.3"
 	o.Keys = sb.Store.Keys
 	at := server.Handler(sb.Engine, sb.Transfer, o, true)
-	x := &examples{T: t, at: at, key: secret, doc: readDocument(t, at), sheets: sheets, sent: map[string]json.RawMessage{}}
+	x := &examples{T: t, settle: sb.Engine.Settle, at: at, key: secret, doc: readDocument(t, at), sheets: sheets,
+		sent: map[string]json.RawMessage{}}
 	for _, name := range slices.Sorted(maps.Keys(sheets)) {
 		x.send(name)
 	}
@@ -95,6 +96,7 @@ func (x *examples) instead(name string, b spec.Body) {
 // examples are sent in an order in which each finds what it names.
 type examples struct {
 	*testing.T
+	settle func(context.Context) error // waits for what runs beside, so that a search finds everything
 	at     http.Handler
 	key    string // stands for YOUR-KEY
 	doc    *document
@@ -119,6 +121,9 @@ func (x *examples) send(name string) {
 		return
 	}
 	e.Body = bytes.ReplaceAll(e.Body, []byte("YOUR-KEY"), []byte(x.key))
+	if err := x.settle(x.Context()); err != nil {
+		x.Fatal(err)
+	}
 	method, template := x.doc.find(name)
 	ctx, leave := context.WithCancel(x.Context())
 	defer leave()
