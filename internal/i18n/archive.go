@@ -39,7 +39,7 @@ var (
 		"name a remote: a folder, s3://BUCKET, ssh://HOST or https://HOST, or set [sync] remotes in the config file",
 		"请指定远端：文件夹、s3://BUCKET、ssh://HOST 或 https://HOST，或在配置文件的 [sync] 中设置 remotes")
 	SyncIsNoVault = problem("sync-is-no-vault",
-		"%s is no folder and no bucket: machines meet there directly, with nothing to set up",
+		"%s is neither a folder nor a bucket: machines meet there directly, with nothing to set up",
 		"%s 不是文件夹也不是存储桶：机器在那里直接会合，无需设置")
 	SyncLeftOut = problem("sync-left-out",
 		"%d things were left out; everything else was taken",

@@ -125,7 +125,7 @@ var (
 		"no identity can be made at %s: %v",
 		"无法在 %s 处创建身份密钥：%v")
 	RecipientIsNone = problem("recipient-is-none",
-		"%q is no recipient: one begins with age1, and scrollback identity shows that of a machine",
+		"%q is not a recipient: one begins with age1, and scrollback identity shows that of a machine",
 		"%q 不是接收者：接收者以 age1 开头，scrollback identity 显示一台机器的接收者")
 	EncryptedAndNoIdentity = problem("encrypted-and-no-identity",
 		"this file is encrypted, and there is no identity at %s to open it with",

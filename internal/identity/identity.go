@@ -56,7 +56,7 @@ type Own struct {
 	Made      bool   `json:"made"`           // now
 }
 
-// CheckRecipient returns why a text is no recipient.
+// CheckRecipient returns why a text is not a recipient.
 func CheckRecipient(text string) error {
 	_, err := age.ParseX25519Recipient(strings.TrimSpace(text))
 	return err
