@@ -25,7 +25,9 @@ import (
 // step writes what may come while a store is copied: it begins a conversation or goes on in one,
 // and now and then purges one, mentions an artifact, adds to usage.
 func step(ctx context.Context, d *driver.Driver, n int) error {
-	id := scrollback.ConversationID(fmt.Sprintf("online-%03d", n%40))
+	// A purge is final: now and then others take the place of those that are gone, or a slow copy
+	// would see the last of them purged, and nothing written any more.
+	id := scrollback.ConversationID(fmt.Sprintf("online-%03d", n/200*40+n%40))
 	b := scrollback.BranchID(id)
 	c := scrollback.Conversation{ID: id, Project: "online", Version: 1, Branch: b, CreatedAt: 1, UpdatedAt: 1}
 	if _, _, err := d.Log.CreateConversation(ctx, c, scrollback.Branch{ID: b, Conversation: id}); err != nil {
