@@ -37,6 +37,11 @@ var (
 	hooksNamesEnglish string
 	//go:embed texts/hooks.names.zh.txt
 	hooksNamesChinese string
+
+	//go:embed texts/hooks.fresh.en.txt
+	hooksFreshEnglish string
+	//go:embed texts/hooks.fresh.zh.txt
+	hooksFreshChinese string
 )
 
 // hookTalk is a session that was held in a folder.
@@ -121,6 +126,8 @@ var hookSets = []struct {
 	{"Chinese, last", hooksLastChinese, false},
 	{"English, names", hooksNamesEnglish, false},
 	{"Chinese, names", hooksNamesChinese, false},
+	{"English, fresh", hooksFreshEnglish, false},
+	{"Chinese, fresh", hooksFreshChinese, false},
 }
 
 // measureHooks gives each prompt as the first of a new session and looks what is told. wrong gets a line for each
