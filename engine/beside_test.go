@@ -302,7 +302,8 @@ func TestDeadModelIsAskedLessAndLess(t *testing.T) {
 		}
 	}
 	slices.Reverse(folds) // the oldest first
-	failed, rested := 0, 0
+	failed := 0
+	rested := 0
 	asking := false // the fold before asked
 	for _, fold := range folds {
 		// How much is said between two folds depends on how quick this machine is; after five
